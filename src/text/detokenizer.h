@@ -1,0 +1,24 @@
+// A stream of token ids turned into text that only ever grows by whole characters.
+#ifndef TF_TEXT_DETOKENIZER_H
+#define TF_TEXT_DETOKENIZER_H
+
+#include "base/buf.h"
+#include "text/tokenizer.h"
+
+struct detokenizer {
+    const struct tokenizer *tokenizer;
+    char held[8]; // bytes of a character that is not whole yet
+    size_t n_held;
+    bool skip_special;
+};
+
+void detokenizer_init(struct detokenizer *d, const struct tokenizer *t, bool skip_special);
+
+// Appends to `out` the text that became certain with this id: whole characters only. The pieces joined with
+// detokenizer_end's equal tokenizer_decode of all ids.
+enum status detokenizer_push(struct detokenizer *d, int32_t id, struct buf *out, struct err *e) TF_MUST_CHECK;
+
+// The reply is over: what is still held becomes U+FFFD.
+void detokenizer_end(struct detokenizer *d, struct buf *out);
+
+#endif
