@@ -25,8 +25,8 @@ enum linear_format {
     LINEAR_FORMAT_COUNT
 };
 
-// Word w of a lane holds codes 8w .. 8w+7: nibble 2j is code 8w+2j, nibble 2j+1... see pair order below.
-// The nibble at bit 16h + 4j is code 8w + 2j + h, so that (word >> 4j) & 0x000F000F is the pair (2j, 2j+1) as int16s.
+// Word w of a lane holds codes 8w .. 8w+7: the nibble at bit 16h + 4j is code 8w + 2j + h, so that
+// (word >> 4j) & 0x000F000F is the pair 8w + 2j, 8w + 2j + 1 as int16s.
 struct linear_q4_0 {
     uint32_t code[4][LINEAR_LANES];
     uint16_t d[LINEAR_LANES]; // binary16
@@ -69,7 +69,10 @@ struct linear_pack_args {
 void linear_pack(const struct linear_pack_args *a, uint32_t tile_begin, uint32_t tile_end);
 
 // Activations as the formats with groups read them: made once for all weights that share the input.
-// Per group of 32: m = max|x|; m < 2^-100: q = 0, scale = 0; else scale = m / 32767, q = rint(x * (32767 / m)).
+// Per group of 32, m = max|x| with NaN above all:  m < 2^-100: q = 0, scale = 0;  m infinite or NaN: q = 0, scale = NaN;
+// else scale = m / 32767, q = rint(x * (32767 / m)), ties to even.
+#define LINEAR_TINY 0x1p-100f
+#define LINEAR_HUGE 0x1.fffffep127f // the largest finite number
 struct linear_activations {
     const float *x;     // [rows][ldx]
     uint32_t ldx;       // floats from row to row
@@ -91,7 +94,7 @@ typedef void linear_quantise_fn(const struct linear_activations *a, uint32_t k, 
 // needs   activations of at least n_rows rows (q, scale, scaled_sum for formats with groups, x for the others);
 //         residual == y allowed, no other overlap; n_rows >= 0
 // order   above; a value never depends on n_rows, on the row's place, on the tile range or on the variant
-// check   equal bits to the reference
+// check   equal bits to the reference; where the result is NaN, a NaN (its payload is not defined)
 struct linear_args {
     const struct linear_weight *w;
     struct linear_activations x;
