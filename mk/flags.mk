@@ -16,7 +16,7 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-
 # -ffp-contract=off is part of the arithmetic: gcc and clang would fuse differently without it.
 ARITH := -ffp-contract=off -fno-math-errno -fno-fast-math
 OPT ?= -O2 -g
-TF_CFLAGS := -std=c17 -D_GNU_SOURCE $(OPT) -pthread -fno-omit-frame-pointer -fvisibility=hidden \
+TF_CFLAGS = -std=c17 -D_GNU_SOURCE $(OPT) -pthread -fno-omit-frame-pointer -fvisibility=hidden \
              $(WARN) $(ARITH) -Isrc -Iinclude -I. -I$(YYJSON_DIR) -DTF_VERSION='"$(VERSION)"'
 TF_LDFLAGS := -pthread
 TF_LDLIBS := -lcrypto -lm
