@@ -72,4 +72,8 @@ attention_fn *attention_select(enum isa isa);
 // Floats of scratch for one worker when a row sees at most n_keys keys and a call covers at most `rows` rows.
 size_t attention_scratch_floats(const struct attention_cache *c, uint32_t heads, uint32_t n_keys, uint32_t rows);
 
+#define VARIANT(fn, isa) attention_fn fn;
+#include "kernels/attention/attention.def"
+#undef VARIANT
+
 #endif

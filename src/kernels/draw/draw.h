@@ -15,18 +15,24 @@ struct draw_rule {
     uint64_t seed;
 };
 
-// gumbel(seed, p, id): standard Gumbel noise from a 64-bit hash of the three. w = (h63 + 1/2) / 2^63 from 63 bits, never
-// 0 or 1; E = -log1p(-w); G = -log E, in double with the project's own log.
+// gumbel(seed, p, id): standard Gumbel noise. h = mix(mix(seed ^ mix(p)) + id) with mix a 64-bit bijection (draw.c);
+// w = (h with its lowest bit set) / 2^64, that is (h63 + 1/2) / 2^63, never 0 or 1; E = -log1p(-w), which for the upper
+// half of the numbers is -log(1 - w) with 1 - w made from integers; G = -log E. In double with the project's own log.
 double draw_gumbel(uint64_t seed, uint64_t token_index, uint32_t id);
 
 // Scratch for one call over n_ids ids, in bytes.
 size_t draw_scratch_bytes(uint32_t n_ids);
 
 // The token at index `token_index` (the drawn token's place in prompt + reply): the argmax over kept candidates of
-// logit / T + gumbel, lower id on ties. Candidates: temperature, then top_k, then top_p over the survivors, then min_p.
-// Nucleus in fixed point: q_i = round(exp((l_i - l_max) / T) * 2^40), shortest descending prefix (lower id on ties) whose
-// sum >= ceil(top_p * total), by a 128-bit product. NaN logits count as minus infinity. Never allocates.
+// (logit - l_max) / T + gumbel in double, lower id on ties. Candidates: all ids below n_ids by descending logit, lower id
+// first on ties; of them the first top_k; of those the shortest prefix whose q sum up to ceil(top_p * total), q_i =
+// floor(exp((l_i - l_max) / T) * 2^40 + 1/2), top_p cut to 63 bits, by a 128-bit product; of those the ones with
+// q_i >= ceil(min_p * 2^40). NaN logits count as minus infinity; a largest logit that is infinite is drawn at once.
+// Never allocates.
 // shape   logits [at least n_ids] float; scratch draw_scratch_bytes, 16-byte aligned
 int32_t draw_token(const struct draw_rule *rule, const float *logits, uint64_t token_index, void *scratch);
+
+// The same, step by step as written above (a full sort); for checking draw_token.
+int32_t draw_token_ref(const struct draw_rule *rule, const float *logits, uint64_t token_index, void *scratch);
 
 #endif

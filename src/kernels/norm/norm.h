@@ -23,4 +23,8 @@ typedef void norm_rms_fn(const struct norm_rms_args *a, uint32_t row_begin, uint
 
 norm_rms_fn *norm_rms_select(enum isa isa);
 
+#define VARIANT(fn, isa) norm_rms_fn fn;
+#include "kernels/norm/norm.def"
+#undef VARIANT
+
 #endif

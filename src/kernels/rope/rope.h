@@ -34,4 +34,8 @@ typedef void rope_fn(const struct rope_args *a, uint32_t row_begin, uint32_t row
 
 rope_fn *rope_select(enum isa isa);
 
+#define VARIANT(fn, isa) rope_fn fn;
+#include "kernels/rope/rope.def"
+#undef VARIANT
+
 #endif

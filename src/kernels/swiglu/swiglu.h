@@ -20,4 +20,8 @@ typedef void swiglu_fn(const struct swiglu_args *a, uint32_t row_begin, uint32_t
 
 swiglu_fn *swiglu_select(enum isa isa);
 
+#define VARIANT(fn, isa) swiglu_fn fn;
+#include "kernels/swiglu/swiglu.def"
+#undef VARIANT
+
 #endif
