@@ -36,16 +36,15 @@ struct engine_request {
     struct draw_rule rule; // n_ids 0 = all ids of the output matrix
     const int32_t *stop_ids; // copied; a drawn one ends the reply and counts as its last token
     size_t n_stop_ids;
-    accept_fn *accept; // pure, per stream; NULL accepts all
+    accept_fn *accept; // runs inside the round: must not allocate or wait; NULL accepts all
     void *accept_context;
-    bool logits; // keep raw logits of drawn rows readable during the event (tools, logprobs)
 };
 
 struct engine_stats {
     uint64_t prompt_tokens, reply_tokens, rounds;
     double prompt_ms, decode_ms; // submit to first token; first token to end
     double first_token_ms;       // after submit
-    const uint32_t *prefill_widths; // the passes the prompt took; valid until the stream's end event is taken
+    const uint32_t *prefill_widths; // rows of each pass the prompt took; valid until engine_next_event is called again
     size_t n_prefill_widths;
     char token_sha[13]; // first 12 hex digits of SHA-256 over the reply's ids in decimal joined by commas
 };
@@ -58,14 +57,23 @@ struct engine_event {
     int32_t token;   // EVENT_TOKEN
     enum end_reason reason; // EVENT_END, with stats and, for END_FAILED, the error
     struct engine_stats stats;
-    struct err err;
+    struct err err; // END_FAILED
+};
+
+// Guesses the tokens that follow `tokens[0..n)`; writes at most `cap` of them and returns how many. A wrong guess costs a
+// row, never a token of the reply.
+struct proposer {
+    uint32_t (*propose)(void *context, const int32_t *tokens, size_t n, int32_t *drafts, uint32_t cap);
+    void *context;
 };
 
 struct engine_options {
     struct clock clock;
     const struct log *log; // or NULL
     uint32_t prefill_width; // rows a pass of a lone prompt; 0 = the engine chooses
-    double prompt_round_ms; // longest pass it aims for: 500 on a CPU, 250 on a GPU
+    double prompt_round_ms; // longest pass it aims for: 500 on a CPU, 250 on a GPU; 0 = 500
+    const struct proposer *proposer; // NULL = no drafts
+    uint32_t drafts_max;             // drafts a window; ignored without a proposer
 };
 
 struct engine;
@@ -83,8 +91,10 @@ enum status engine_submit(struct engine *engine, const struct engine_request *re
 // Ends a stream at the next round's end.
 void engine_cancel(struct engine *engine, uint64_t stream);
 
-// Runs one round if there is work. *busy says whether more is waiting. A failed round ends its streams, not the engine.
-enum status engine_round(struct engine *engine, bool *busy, struct err *e) TF_MUST_CHECK;
+// Runs one round if there is work. *busy says whether more is waiting. Events must be taken between rounds: while there
+// is no room for those of a whole round, nothing runs. A round that fails ends its streams with END_FAILED, not the engine.
+// Never allocates.
+void engine_round(struct engine *engine, bool *busy);
 
 // Takes the oldest event; false when there is none.
 bool engine_next_event(struct engine *engine, struct engine_event *out);
