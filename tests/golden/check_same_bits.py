@@ -1,0 +1,80 @@
+"""Equal logits, byte for byte, over instruction sets, thread counts, prefill widths and compilers."""
+import glob
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+import checks
+
+THREADS = (1, 2, 3, 7)
+WIDTHS = (1, 2, 7, 128, "all")
+ISAS = ("ref", "avx2", "avx512")
+CPU_FLAGS = {"ref": set(), "avx2": {"avx2", "fma", "f16c"},
+             "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_vnni"}}
+REAL_TOKENS = 64
+
+
+def processor_flags():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            return next((set(line.split(":")[1].split()) for line in f if line.startswith("flags")), set())
+    except OSError:
+        return set()
+
+
+def combinations(isas, n_ids):
+    """Options that each must give the first one's bits: every value of each axis, and some mixed."""
+    def options(isa, threads, width):
+        rows = n_ids if width == "all" else width
+        return ("--isa", isa, "--threads", threads, "--prefill-width", rows)
+    for isa in isas:
+        yield options(isa, 1, 1 if isa != "ref" else "all")
+        yield options(isa, 3, 7)
+        yield options(isa, 2, "all")
+    for threads in THREADS:
+        yield options(isas[-1], threads, 128)
+    for width in WIDTHS:
+        yield options(isas[-1], 2, width)
+
+
+def check_bits(c, name, binaries, isas, model, ids):
+    positions = sorted({0, 1, len(ids) // 2, len(ids) - 2, len(ids) - 1})
+    first = None
+    for binary in binaries:
+        for options in combinations(isas, len(ids)):
+            label = f"{name}: {binary} {' '.join(map(str, options))}"
+            try:
+                rows = checks.logits(binary, model, ids, positions, *options)
+            except checks.CommandFailed as failure:
+                c.check(label, False, str(failure))
+                continue
+            if first is None:
+                first = rows
+                continue
+            different = int((rows.view("uint32") != first.view("uint32")).sum()) if rows.shape == first.shape else -1
+            c.check(label, different == 0, f"{different} of {first.size} values differ from the first run's")
+
+
+def main():
+    arguments = checks.parse_arguments(
+        __doc__, lambda parser: parser.add_argument("--also", action="append", default=[], help="another build"))
+    c = checks.Checks()
+    flags = processor_flags()
+    isas = [isa for isa in ISAS if CPU_FLAGS[isa] <= flags]
+    for isa in ISAS:
+        if isa not in isas:
+            c.skip(f"--isa {isa}", "this processor lacks it")
+    binaries = [arguments.binary, *arguments.also]
+    for path in sorted(glob.glob(os.path.join(arguments.tests, "golden", "*", "ref.json"))):
+        with open(path, encoding="utf-8") as f:
+            prompt = json.load(f)["prompt"]
+        check_bits(c, os.path.basename(os.path.dirname(path)), binaries, isas, os.path.dirname(path), prompt)
+    if arguments.model:
+        with open(os.path.join(arguments.tests, "golden", "smollm2.json"), encoding="utf-8") as f:
+            prompt = json.load(f)["cases"][3]["prompt"][:REAL_TOKENS]
+        check_bits(c, "smollm2", binaries, isas, arguments.model, prompt)
+    c.close()
+
+
+main()
