@@ -104,9 +104,10 @@ enum status engine_submit(struct engine *g, const struct engine_request *request
     s->n_pages = (uint32_t)n_pages;
     s->pages = mem_new(n_pages, sizeof *s->pages);
     if (!s->pages || n_pages > m->n_pages) {
+        err_set(e, STATUS_NO_MEMORY, "a stream of %zu tokens needs %zu cache pages; there are %u", s->n_tokens_max,
+                n_pages, m->n_pages);
         stream_free(s);
-        return err_set(e, STATUS_NO_MEMORY, "a stream of %zu tokens needs %zu cache pages; there are %u",
-                       s->n_tokens_max, n_pages, m->n_pages);
+        return STATUS_NO_MEMORY;
     }
     s->id = *stream = ++g->last_id;
     s->submitted_ns = clock_now_ns(&g->options.clock);

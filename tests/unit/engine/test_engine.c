@@ -337,6 +337,25 @@ static void rounds_take_no_memory(void) {
     bench_close(&b);
 }
 
+static void pages_and_slots_come_back_after_every_end(void) {
+    int32_t prompt[3] = {5, 6, 7}, ids[3];
+    const struct fake_options fake = {.geometry = geometry(1)};
+    struct bench b;
+    bench_open(&b, &fake, 0, NULL);
+    for (int i = 0; i < 70; i++) {
+        b.n_replies = 0;
+        b.replies[0] = (struct reply){0};
+        const struct engine_request whole = {.prompt = prompt, .n_prompt = 3, .accept = judge,
+                                             .accept_context = &(struct verdicts){.stop_at = 3}};
+        const struct reply *reply = submit(&b, &whole);
+        if (i % 5 == 4) engine_cancel(b.engine, reply->stream);
+        run(&b);
+        size_t n = expect(&whole, ids, 3);
+        check_reply(reply, ids, i % 5 == 4 ? 0 : n);
+    }
+    bench_close(&b);
+}
+
 static void every_failed_allocation_is_an_error_and_leaks_nothing(void) {
     int32_t prompt[10] = {0};
     const struct engine_request request = {.prompt = prompt, .n_prompt = 10, .max_tokens = 5};
@@ -378,6 +397,7 @@ static const struct test_case cases[] = {
     {"a failed round ends its streams and not the engine", a_failed_round_ends_its_streams_and_not_the_engine},
     {"impossible requests are refused with numbers", impossible_requests_are_refused_with_numbers},
     {"rounds take no memory", rounds_take_no_memory},
+    {"pages and slots come back after every end", pages_and_slots_come_back_after_every_end},
     {"every failed allocation is an error and leaks nothing", every_failed_allocation_is_an_error_and_leaks_nothing},
     {"the fingerprint is the first twelve digits of SHA-256", the_fingerprint_is_the_first_twelve_digits_of_sha256},
 };
