@@ -1,6 +1,9 @@
 // Processor features, counts and cache sizes.
 #include "base/cpu.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,11 +12,18 @@ static const char *const names[ISA_COUNT] = {"ref", "avx2", "avx512"};
 
 const char *isa_name(enum isa isa) { return names[isa]; }
 
+#if defined(__x86_64__)
+// clang 14 does not know this one by name.
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 bool isa_available(enum isa isa) {
     if (isa == ISA_REF) return true;
 #if defined(__x86_64__)
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("f16c");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     if (isa == ISA_AVX2) return avx2;
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
