@@ -1,4 +1,4 @@
-// A published checkpoint as typed, validated, read-only views: tensors by name, settings by key. Never owns weights in memory.
+// A published checkpoint as typed, validated, read-only views: tensors by name, settings by key.
 #ifndef TF_CHECKPOINT_CHECKPOINT_H
 #define TF_CHECKPOINT_CHECKPOINT_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TENSOR_DIMS_MAX = 4 };
+enum { TENSOR_DIMS_MAX = 8 }; // vision towers store up to 5
 
 enum checkpoint_kind { CHECKPOINT_SAFETENSORS, CHECKPOINT_GGUF };
 
@@ -38,8 +38,8 @@ enum checkpoint_kind checkpoint_kind(const struct checkpoint *c);
 const char *checkpoint_path(const struct checkpoint *c); // as it was given
 
 size_t checkpoint_n_tensors(const struct checkpoint *c);
-const struct tensor *checkpoint_tensor(const struct checkpoint *c, size_t i);          // in name order
-const struct tensor *checkpoint_find(const struct checkpoint *c, const char *name);    // NULL when absent
+const struct tensor *checkpoint_tensor(const struct checkpoint *c, size_t i);       // in name order
+const struct tensor *checkpoint_find(const struct checkpoint *c, const char *name); // NULL when absent
 const char *checkpoint_file_name(const struct checkpoint *c, uint32_t file);
 size_t checkpoint_n_files(const struct checkpoint *c);
 
