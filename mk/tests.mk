@@ -12,6 +12,46 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT_OBJ) $$(call libs_of,$$(
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)
 
-.PHONY: unit
+.PHONY: unit lint check check-full test-needs
 unit: $(UNIT_BINS) ## build and run the unit tests
 	$(Q)tools/run_tests $(UNIT_BINS)
+
+lint: ## check the rules of the house
+	$(Q)tools/lint
+
+# The second compiler of `make check`; its binary has to give the first one's bits.
+OTHER_CC := $(if $(filter clang%,$(CC)),gcc,clang)
+OTHER_BUILD := $(BUILD)/$(OTHER_CC)
+MAKE_OTHER = $(MAKE) --no-print-directory CC=$(OTHER_CC) BUILD=$(OTHER_BUILD)
+MAKE_SAME = $(MAKE) --no-print-directory
+
+PYTHON := build/venv/bin/python
+MODEL ?= $(shell tools/fetch_model --path)
+PYTHON_CHECKS := $(sort $(wildcard tests/*/check_*.py))
+# Options of one script, by its name.
+OPTIONS_check_same_bits = $(if $(SAN),,--also $(OTHER_BUILD)/tensorfold)
+# $(1): the script, $(2): more options. Sanitizer builds judge no seconds.
+run_python = '$(PYTHON) $(1) --binary $(BINARY) --tests tests --model "$(MODEL)"$(if $(SAN), --no-time-limits)\
+$(addprefix $(SPACE),$(2) $(OPTIONS_$(basename $(notdir $(1)))))'
+SPACE := $(subst ,, )
+
+# Steps of the first tier. A sanitizer run is the same suite on one compiler.
+CHECK_STEPS = '$(MAKE_SAME) lint' '$(MAKE_SAME) unit' $(if $(SAN),,'$(MAKE_OTHER) unit') '$(BINARY) kcheck' \
+              '$(MAKE_SAME) fuzz-replay' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s)))
+
+test-needs: $(BINARY) ## what the tests need beside the binary: Python packages, the default model, the other build
+	$(Q)tools/test_python
+	$(Q)tools/fetch_model >/dev/null
+	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all)
+
+check: test-needs ## all tests of the first tier
+	$(Q)+tools/run_tests -v $(CHECK_STEPS)
+
+# The second tier, by hand: the first tier, the long form of every script, sanitizers, fuzzing, speed.
+FULL_STEPS = '$(MAKE_SAME) check' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s),--full)) \
+             $(foreach s,asan ubsan tsan,'$(MAKE_SAME) SAN=$(s) BUILD=$(BUILD)/$(s) check') \
+             '$(MAKE_SAME) fuzz'
+
+check-full: test-needs ## everything long, by hand: takes hours
+	$(Q)printf 'check-full runs:\n'; printf '  %s\n' $(FULL_STEPS)
+	$(Q)+tools/run_tests -v $(FULL_STEPS)

@@ -140,8 +140,8 @@ function check_include(    target, layer, n, i, prefix, ok) {
         say(FNR, "layers", "a family includes model/arch.h and nothing else")
         return
     }
-    if (/<immintrin\.h>/ && FILENAME !~ /_avx(2|512)\.c$/ && FILENAME !~ /^src\/base\//)
-        say(FNR, "isa", "vector code lives in files ending in _avx2.c or _avx512.c")
+    if (/<immintrin\.h>/ && FILENAME !~ /_avx(2|512)\.[ch]$/ && FILENAME !~ /^src\/base\//)
+        say(FNR, "isa", "vector code lives in files ending in _avx2 or _avx512")
     if (!match($0, /"[^"]*"/)) return
     target = substr($0, RSTART + 1, RLENGTH - 2)
     if (target !~ /^[a-z0-9_]+\/[a-z0-9_\/]+\.(h|def|inc|cuh)$/) {

@@ -7,7 +7,7 @@ function columns(s) { gsub(/[\200-\277]/, "", s); return length(s) }
 function check_first_line(s,    opening) {
     if (is_prose) return
     sub(/ *"""$/, "", s)
-    opening = is_c ? "^// " : FILENAME ~ /\.py$/ ? "^(# |\"\"\")" : "^# "
+    opening = is_c ? "^// " : is_python ? "^(# |\"\"\")" : "^# "
     if (length(s) >= 12 && s ~ /[.:]$/ && s ~ opening) return
     say("first-line", "begin with a comment of one sentence that says what the file is")
 }
@@ -36,16 +36,21 @@ BEGIN {
         word[n_words] = substr(line, rule_end + 2, text_at - rule_end - 2)
         word_text[n_words] = substr(line, text_at + 4)
     }
+    while ((getline line < ends) > 0) { split(line, field, " "); line_feeds[field[2]] = field[1] }
 }
 
 FNR == 1 {
     is_prose = FILENAME ~ /\.(md|txt)$/ || FILENAME ~ /(^|\/)(LICENSE|VERSION)$/
     is_c = FILENAME ~ /\.(c|h|cu|cuh|def|inc)$/
+    is_python = FILENAME ~ /\.py$/ || /^#!.*python/
     is_make = FILENAME ~ /(\.mk|Makefile)$/
     is_own = FILENAME ~ /^(tools\/lint\.d|tests\/lint)\// # they spell out what they look for
     is_limited = FILENAME !~ /(unicode_tables\.c|LICENSE|\.md|lint\.d\/words)$/
+    limit = FILENAME ~ /\.h$/ ? 250 : FILENAME ~ /(unicode_tables\.c|LICENSE|\.md)$/ ? 0 : 600
     first = 1
 }
+FNR == limit + 1 && limit { say("file-length", "more than " limit " lines: split it") }
+FNR > line_feeds[FILENAME] { say("line-end", "end the last line with a line feed") }
 FNR == 1 && /^#!/ { next }
 first { first = 0; check_first_line($0) }
 !is_own { check_words(); check_dead_code($0) }
