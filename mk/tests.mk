@@ -41,7 +41,7 @@ CHECK_STEPS = '$(MAKE_SAME) lint' '$(MAKE_SAME) unit' $(if $(SAN),,'$(MAKE_OTHER
 
 test-needs: $(BINARY) ## what the tests need beside the binary: Python packages, the default model, the other build
 	$(Q)tools/test_python
-	$(Q)tools/fetch_model >/dev/null
+	$(Q)tools/fetch_model
 	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all)
 
 check: test-needs ## all tests of the first tier

@@ -21,7 +21,7 @@ class Progress:
     """A bar that redraws itself on a terminal, a line every quarter elsewhere."""
 
     def __init__(self, name, total):
-        self.name, self.total, self.terminal = name, total, sys.stderr.isatty()
+        self.name, self.total, self.terminal = name, total, sys.stdout.isatty()
         self.drawn = -1.0
 
     def show(self, done):
@@ -33,9 +33,9 @@ class Progress:
         figures = f"{done / 1e6:.0f} of {self.total / 1e6:.0f} MB"
         if self.terminal:
             bar = "#" * int(share * 40)
-            print(f"\r  [{bar:<40}] {figures}", end="\n" if share >= 1.0 else "", file=sys.stderr, flush=True)
+            print(f"\r  [{bar:<40}] {figures}", end="\n" if share >= 1.0 else "", flush=True)
         else:
-            print(f"  {self.name}: {figures}", file=sys.stderr, flush=True)
+            print(f"  {self.name}: {figures}", flush=True)
 
 
 def find_link(command, options, session, package, version):
@@ -60,7 +60,7 @@ def fetch_rest(session, link, partial):
         have = 0
     total = have + int(response.headers.get("content-length", 0))
     if have:
-        print(f"  going on at {have / 1e6:.0f} MB", file=sys.stderr)
+        print(f"  going on at {have / 1e6:.0f} MB", flush=True)
     progress = Progress(link.filename, total)
     with open(partial, "r+b" if have else "wb") as out:
         out.seek(have)
@@ -86,7 +86,7 @@ def fetch(package, version, out):
                 reason = "the connection ended early"
             except (RequestException, HTTPError, PipError, OSError) as failure:
                 reason = str(failure)
-            print(f"\n  broken off: {reason}; trying again", file=sys.stderr)
+            print(f"\n  broken off: {reason}; trying again", flush=True)
             time.sleep(min(2 ** attempt, 15))
     sys.exit(1)
 

@@ -49,8 +49,9 @@ def fetch(root, port, out):
         environment.pop(name, None)
     python = subprocess.check_output([os.path.join(root, "tools", "fetch_python")], text=True).strip()
     command = [python, os.path.join(root, "tools", "fetch_wheel.py"), "tiny-thing", "1.0", out]
-    result = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
-    return result.returncode, result.stderr
+    result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            check=False)
+    return result.returncode, result.stdout
 
 
 def same(path):
