@@ -12,7 +12,7 @@
 //         check_fill(c, x, n, CHECK_DATA_WIDE);
 //         norm_rms_ref(&(struct norm_rms_args){x, want, ...}, 0, 1);
 //         v->fn(&(struct norm_rms_args){x, got, ...}, 0, 1);
-//         check_same(c, "y", want, got, n);
+//         check_same(c, want, got, n, "y");
 //     }
 //     static const struct check_kernel kernels[] = {{"rms", ISA_AVX2, &avx2}};
 //     static const struct check_fault faults[] = {{"backwards", "sums from the end", CHECK_GATE_BITS, &sums_backwards}};
@@ -44,7 +44,7 @@ struct check; // one gate being run on one kernel
 typedef void check_fn(struct check *c, const void *variant);
 
 struct check_kernel {
-    const char *name; // "q4_0"; reports call it linear.q4_0.avx2
+    const char *name; // "Q4_0"; reports call it linear.Q4_0.avx2
     enum isa isa;     // runs only where the processor has it
     const void *variant;
 };
@@ -83,6 +83,9 @@ bool check_near(struct check *c, double expected, double got, double bound, cons
 // it, or the page before it, fails the gate; so does a changed byte between. NULL when there is no more: the gate has
 // failed then, so one `if (check_failed(c)) return;` after the last check_new is enough.
 void *check_new(struct check *c, size_t bytes, size_t align);
+
+// Gives back all that the gate has taken so far, after looking for overstepping: for gates that go through many cases.
+void check_forget(struct check *c);
 
 void check_poison(float *p, size_t n);
 // These floats still hold poison.

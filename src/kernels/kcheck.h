@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct kcheck_options {
-    const char *op; // glob over names such as linear.q4_0.avx2 and linear.fault.tail-by-window; NULL = all
+    const char *op; // glob over names, in any case: linear.Q4_0.avx2, linear.fault.tail-by-window; NULL = all
     uint32_t isas;  // bit per enum isa; 0 = all. Planted faults run in any case
     uint64_t seed;
     bool bench, list; // speed lines instead of checks; names instead of checks

@@ -9,12 +9,12 @@ static const struct {
     uint32_t block;       // inputs that are packed together
     uint32_t block_bytes; // of a tile
 } formats[LINEAR_FORMAT_COUNT] = {
-    [LINEAR_F32] = {"f32", DTYPE_F32, 1, LINEAR_LANES * sizeof(float)},
-    [LINEAR_F16] = {"f16", DTYPE_F16, 1, LINEAR_LANES * sizeof(uint16_t)},
-    [LINEAR_BF16] = {"bf16", DTYPE_BF16, 1, LINEAR_LANES * sizeof(uint16_t)},
-    [LINEAR_Q4_0] = {"q4_0", DTYPE_Q4_0, LINEAR_GROUP, sizeof(struct linear_q4_0)},
-    [LINEAR_Q4_1] = {"q4_1", DTYPE_Q4_1, LINEAR_GROUP, sizeof(struct linear_q4_1)},
-    [LINEAR_Q8_0] = {"q8_0", DTYPE_Q8_0, LINEAR_GROUP, sizeof(struct linear_q8_0)},
+    [LINEAR_F32] = {"F32", DTYPE_F32, 1, LINEAR_LANES * sizeof(float)},
+    [LINEAR_F16] = {"F16", DTYPE_F16, 1, LINEAR_LANES * sizeof(uint16_t)},
+    [LINEAR_BF16] = {"BF16", DTYPE_BF16, 1, LINEAR_LANES * sizeof(uint16_t)},
+    [LINEAR_Q4_0] = {"Q4_0", DTYPE_Q4_0, LINEAR_GROUP, sizeof(struct linear_q4_0)},
+    [LINEAR_Q4_1] = {"Q4_1", DTYPE_Q4_1, LINEAR_GROUP, sizeof(struct linear_q4_1)},
+    [LINEAR_Q8_0] = {"Q8_0", DTYPE_Q8_0, LINEAR_GROUP, sizeof(struct linear_q8_0)},
 };
 
 bool linear_format_of(enum dtype t, enum linear_format *f) {
@@ -45,7 +45,7 @@ static const struct {
     enum linear_format format;
     uint32_t row_tile;
 } variants[] = {
-#define LINEAR_VARIANT(symbol, isa, format, row_tile) {symbol, isa, format, row_tile},
+#define LINEAR_VARIANT(symbol, isa, format, row_tile) {symbol, isa, LINEAR_##format, row_tile},
 #include "kernels/linear/linear.def"
 };
 
