@@ -20,6 +20,7 @@ TF_CFLAGS = -std=c17 -D_GNU_SOURCE $(OPT) -pthread -fno-omit-frame-pointer -fvis
              $(WARN) $(ARITH) -Isrc -Iinclude -I. -I$(YYJSON_DIR) -DTF_VERSION='"$(VERSION)"'
 TF_LDFLAGS := -pthread
 TF_LDLIBS := -lcrypto -lm
+CLI_LDLIBS := -ledit
 
 SAN_FLAGS_asan := -fsanitize=address -fno-sanitize-recover=all -DTF_DEBUG=1
 SAN_FLAGS_ubsan := -fsanitize=undefined -fno-sanitize-recover=all -DTF_DEBUG=1

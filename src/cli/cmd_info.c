@@ -1,0 +1,110 @@
+// info: what a checkpoint is and what it needs, from its headers.
+#include "cli/session.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// Every figure of struct model_info, under the name it has in both outputs.
+struct figure {
+    const char *name;
+    uint64_t value;
+    bool bytes;
+};
+
+enum { FIGURES_MAX = 24 };
+
+static size_t list_figures(const struct model_info *i, struct figure f[FIGURES_MAX]) {
+    const struct figure all[] = {
+        {"vocab", i->vocab, false},
+        {"hidden", i->hidden, false},
+        {"layers", i->layers, false},
+        {"heads", i->heads, false},
+        {"kv_heads", i->kv_heads, false},
+        {"head_dim", i->head_dim, false},
+        {"intermediate", i->intermediate, false},
+        {"context", i->context, false},
+        {"parameters", i->parameters, false},
+        {"stored_bytes", i->stored_bytes, true},
+        {"embed_bytes", i->embed_bytes, true},
+        {"head_bytes", i->head_bytes, true},
+        {"layer_bytes", i->layer_bytes, true},
+        {"packed_bytes", i->packed_bytes, true},
+        {"token_read_bytes", i->token_read_bytes, true},
+        {"cache_token_bytes", i->cache_token_bytes, true},
+        {"planned_context", i->planned_context, false},
+        {"cache_bytes", i->cache_bytes, true},
+        {"scratch_bytes", i->scratch_bytes, true},
+        {"total_bytes", i->total_bytes, true},
+    };
+    memcpy(f, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
+static void write_pair(struct buf *out, const char *key, const char *text) {
+    buf_printf(out, "\"%s\": ", key);
+    json_quote(out, text, strlen(text));
+    buf_text(out, ", ");
+}
+
+static void write_json(const struct session *s, const struct model_info *info, struct buf *out) {
+    struct figure figures[FIGURES_MAX];
+    size_t n = list_figures(info, figures);
+    buf_byte(out, '{');
+    write_pair(out, "path", s->path);
+    write_pair(out, "format", checkpoint_kind(s->checkpoint) == CHECKPOINT_GGUF ? "gguf" : "safetensors");
+    write_pair(out, "family", info->family);
+    write_pair(out, "formats", info->formats);
+    buf_printf(out, "\"tied\": %s", info->tied ? "true" : "false");
+    for (size_t i = 0; i < n; i++) buf_printf(out, ", \"%s\": %" PRIu64, figures[i].name, figures[i].value);
+    buf_text(out, ", \"unknown_tensors\": [");
+    for (size_t i = 0; i < info->n_unknown; i++) {
+        if (i) buf_text(out, ", ");
+        json_quote(out, info->unknown[i], strlen(info->unknown[i]));
+    }
+    buf_text(out, "]}\n");
+}
+
+static void write_text(const struct session *s, const struct model_info *info, struct buf *out) {
+    struct figure figures[FIGURES_MAX];
+    size_t n = list_figures(info, figures);
+    buf_printf(out, "%-18s %s\n%-18s %s\n%-18s %s\n%-18s %s\n", "path", s->path, "family", info->family, "formats",
+               info->formats, "output matrix", info->tied ? "the embedding (tied)" : "its own");
+    for (size_t i = 0; i < n; i++) {
+        const struct figure *f = &figures[i];
+        buf_printf(out, "%-18s %" PRIu64, f->name, f->value);
+        if (f->bytes && f->value >= 1000000) buf_printf(out, " (%.1f MB)", (double)f->value * 1e-6);
+        buf_byte(out, '\n');
+    }
+    for (size_t i = 0; i < info->n_unknown; i++) buf_printf(out, "%-18s %s\n", "unknown tensor", info->unknown[i]);
+}
+
+enum { OUTPUT_BYTES_MAX = 64 << 20 };
+
+static enum status print_info(struct session *s, const struct options *o, struct err *e) {
+    struct model_options options = session_model_options(o);
+    struct model_info info;
+    TRY(model_inspect(s->checkpoint, s->backend, &options, &info, e));
+    struct buf out;
+    buf_init(&out, OUTPUT_BYTES_MAX);
+    if (options_has(o, FLAG_JSON)) {
+        write_json(s, &info, &out);
+    } else {
+        write_text(s, &info, &out);
+    }
+    model_info_fini(&info);
+    enum status status = out.failed == STATUS_OK ? STATUS_OK : err_set(e, out.failed, "the list is too long");
+    if (status == STATUS_OK) fwrite(out.data, 1, out.n, stdout);
+    buf_fini(&out);
+    return status;
+}
+
+enum status cmd_info(const struct options *o, struct command_error *e) {
+    struct session s = {0};
+    enum status status = session_open(&s, o, o->operands[0], e);
+    if (status == STATUS_OK) status = print_info(&s, o, &e->err);
+    session_close(&s);
+    return status;
+}

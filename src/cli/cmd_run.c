@@ -1,0 +1,121 @@
+// run: one reply to an argument or a pipe, or a chat.
+#include "cli/environment.h"
+#include "cli/lines.h"
+#include "cli/run.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROMPT_BYTES_MAX = 256 << 20, PATH_BYTES_MAX = 8192 };
+
+struct asked {
+    const char *model;  // NULL: the default one
+    const char *prompt; // NULL: none on the command line
+};
+
+static bool ends_with(const char *text, const char *tail) {
+    size_t n = strlen(text), m = strlen(tail);
+    return n >= m && strcmp(text + n - m, tail) == 0;
+}
+
+// A single operand is a model when it is there, or looks like a path.
+static bool is_model(const char *operand) {
+    if (file_exists(operand) || file_is_folder(operand) || ends_with(operand, ".gguf")) return true;
+    return strchr(operand, '/') && !strpbrk(operand, " \n");
+}
+
+static struct asked read_operands(const struct options *o) {
+    const char *first = o->operands[0];
+    if (o->n_operands == 1 && !is_model(first)) return (struct asked){.prompt = first};
+    return (struct asked){.model = first, .prompt = o->operands[1]};
+}
+
+static enum status find_model(const struct asked *a, struct buf *path, struct err *e) {
+    if (a->model) {
+        buf_text(path, a->model);
+        return path->failed == STATUS_OK ? STATUS_OK : err_set(e, path->failed, "the model's path is too long");
+    }
+    TRY(environment_cache_path(ENVIRONMENT_DEFAULT_MODEL, path, e));
+    if (file_exists(path->data)) return STATUS_OK;
+    return err_set(e, STATUS_NOT_FOUND, "the default model is not there yet (%s); ./demo fetches it, or name a MODEL",
+                   path->data);
+}
+
+// The prompt's text: the argument, else standard input without its last newline.
+static enum status read_prompt(const struct asked *a, struct buf *out, struct err *e) {
+    if (a->prompt) {
+        buf_text(out, a->prompt);
+    } else {
+        lines_rest(stdin, out);
+        if (ferror(stdin)) return err_set(e, STATUS_IO, "cannot read standard input");
+        if (out->n && out->data[out->n - 1] == '\n') out->n--;
+    }
+    if (out->failed != STATUS_OK) return err_set(e, out->failed, "the prompt is too long");
+    return out->n ? STATUS_OK : err_set(e, STATUS_INVALID, "the prompt is empty");
+}
+
+static enum status encode_prompt(const struct run *r, const struct buf *text, struct ids *ids, struct err *e) {
+    const struct options *o = r->options;
+    if (r->text.chat && !options_has(o, FLAG_RAW)) {
+        const char *system = options_text(o, FLAG_SYSTEM);
+        const struct chat_message messages[] = {
+            {.role = "system", .content = system, .n_content = system ? strlen(system) : 0},
+            {.role = "user", .content = text->data, .n_content = text->n}};
+        size_t skip = system ? 0 : 1;
+        return chat_encode(r->text.chat, r->text.tokenizer, messages + skip, 2 - skip, true, ids, e);
+    }
+    if (!r->text.chat && !options_has(o, FLAG_RAW)) {
+        log_line(&r->session.log, LOG_LEVEL_WARN, "no chat template: the prompt is continued as it is");
+    }
+    return tokenizer_encode(r->text.tokenizer, text->data, text->n, TOKENIZE_SPECIAL, ids, e);
+}
+
+static enum status answer(struct run *r, const struct buf *text, struct err *e) {
+    struct ids prompt = {0};
+    struct reply reply;
+    enum status s = encode_prompt(r, text, &prompt, e);
+    if (s == STATUS_OK) s = run_reply(r, &prompt, NULL, &reply, e);
+    ids_fini(&prompt);
+    bool stats = options_has(r->options, FLAG_STATS) || isatty(STDERR_FILENO);
+    if (s == STATUS_OK && stats) run_print_stats(r, &reply);
+    return s;
+}
+
+static enum status answer_once(struct run *r, const struct asked *a, const char *model, struct command_error *e) {
+    struct buf text;
+    buf_init(&text, PROMPT_BYTES_MAX);
+    enum status s = read_prompt(a, &text, &e->err);
+    if (s == STATUS_OK) s = run_open(r, r->options, model, e);
+    if (s == STATUS_OK) s = answer(r, &text, &e->err);
+    buf_fini(&text);
+    return s;
+}
+
+// The history's file is optional: without a home the chat works all the same.
+static enum status chat(struct run *r, const char *model, struct command_error *e) {
+    struct buf history;
+    buf_init(&history, PATH_BYTES_MAX);
+    bool kept = environment_cache_path("history", &history, NULL) == STATUS_OK;
+    enum status s = terminal_open(kept ? history.data : NULL, &r->terminal, &e->err);
+    if (s == STATUS_OK) s = run_open(r, r->options, model, e);
+    if (s == STATUS_OK) s = run_chat(r, &e->err);
+    if (r->terminal) terminal_close(r->terminal);
+    buf_fini(&history);
+    return s;
+}
+
+enum status cmd_run(const struct options *o, struct command_error *e) {
+    struct asked asked = read_operands(o);
+    struct run r = {.options = o};
+    struct buf model;
+    buf_init(&model, PATH_BYTES_MAX);
+    bool interactive = !asked.prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    enum status s = find_model(&asked, &model, &e->err);
+    if (s == STATUS_OK) s = interactive ? chat(&r, model.data, e) : answer_once(&r, &asked, model.data, e);
+    run_close(&r);
+    buf_fini(&model);
+    return s;
+}

@@ -1,0 +1,20 @@
+// Paths from the environment.
+#include "cli/environment.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum status environment_cache_path(const char *name, struct buf *out, struct err *e) {
+    const char *cache = getenv("XDG_CACHE_HOME");
+    if (cache && *cache == '/') {
+        buf_printf(out, "%s/tensorfold/%s", cache, name);
+    } else {
+        const char *home = getenv("HOME");
+        const struct passwd *user = home && *home ? NULL : getpwuid(getuid());
+        if (user) home = user->pw_dir;
+        if (!home || !*home) return err_set(e, STATUS_NOT_FOUND, "neither HOME nor XDG_CACHE_HOME is set");
+        buf_printf(out, "%s/.cache/tensorfold/%s", home, name);
+    }
+    return out->failed == STATUS_OK ? STATUS_OK : err_set(e, out->failed, "the cache folder's path is too long");
+}

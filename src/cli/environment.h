@@ -1,0 +1,15 @@
+// The only place that reads the environment: where this user's files lie.
+#ifndef TF_CLI_ENVIRONMENT_H
+#define TF_CLI_ENVIRONMENT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+// Appends to `out` the path of `name` inside the cache folder: $XDG_CACHE_HOME/tensorfold (when that is an absolute
+// path, as the XDG rules demand), else ~/.cache/tensorfold.
+enum status environment_cache_path(const char *name, struct buf *out, struct err *e) TF_MUST_CHECK;
+
+// The default model's place inside the cache folder.
+#define ENVIRONMENT_DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+#endif

@@ -1,0 +1,109 @@
+// Opening a model for text, and printing replies.
+#include "cli/run.h"
+
+#include "cli/sampling.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static enum status open_text(struct run *r, struct err *e) {
+    const struct checkpoint *c = r->session.checkpoint;
+    TRY(model_text_open(c, &r->text, e));
+    TRY(model_text_end_ids(c, r->text.tokenizer, r->end_ids, &r->n_end_ids, e));
+    TRY(sampling_recommended(c, &r->rule, e));
+    sampling_from_flags(r->options, &r->rule);
+    return STATUS_OK;
+}
+
+enum status run_open(struct run *r, const struct options *o, const char *model, struct command_error *e) {
+    r->options = o;
+    r->to_terminal = isatty(STDOUT_FILENO);
+    TRY(session_open(&r->session, o, model, e));
+    TRY(open_text(r, &e->err));
+    return session_load(&r->session, o, &e->err);
+}
+
+void run_close(struct run *r) {
+    session_close(&r->session);
+    model_text_close(&r->text);
+}
+
+struct printer {
+    struct run *run;
+    struct buf *kept;
+    char last; // byte printed
+};
+
+// Length of the control character at text[0..n), 0 when there is none. A terminal would act on them.
+static size_t control_bytes(const char *text, size_t n) {
+    unsigned char c = (unsigned char)text[0];
+    if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) return 1;
+    if (c == 0xc2 && n > 1 && (unsigned char)text[1] < 0xa0) return 2;
+    return 0;
+}
+
+static void print_visible(const char *text, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t control = control_bytes(text + i, n - i);
+        if (control) {
+            fputs("\uFFFD", stdout);
+            i += control;
+        } else {
+            putc_unlocked(text[i++], stdout);
+        }
+    }
+}
+
+static void print_text(void *context, const char *text, size_t n) {
+    struct printer *p = context;
+    if (p->run->to_terminal) {
+        print_visible(text, n);
+    } else {
+        fwrite(text, 1, n, stdout);
+    }
+    fflush(stdout);
+    if (p->kept) buf_append(p->kept, text, n);
+    p->last = text[n - 1];
+}
+
+static bool is_cancelled(void *context) {
+    struct printer *p = context;
+    return p->run->terminal && terminal_interrupted(p->run->terminal);
+}
+
+enum status run_reply(struct run *r, const struct ids *prompt, struct buf *kept, struct reply *out, struct err *e) {
+    const struct options *o = r->options;
+    struct printer printer = {.run = r, .kept = kept, .last = '\n'};
+    struct reply_request request = {.tokenizer = r->text.tokenizer,
+                                    .prompt = prompt->at,
+                                    .n_prompt = prompt->n,
+                                    .max_tokens = options_count(o, FLAG_MAX_TOKENS, 0),
+                                    .rule = r->rule,
+                                    .end_ids = r->end_ids,
+                                    .n_end_ids = r->n_end_ids,
+                                    .stops = o->list,
+                                    .n_stops = o->n_list,
+                                    .text = print_text,
+                                    .cancelled = is_cancelled,
+                                    .context = &printer};
+    request.rule.seed = sampling_seed(o, prompt->at, prompt->n);
+    enum status s = reply_run(&r->session, &request, out, e);
+    if (printer.last != '\n') fputc('\n', stdout);
+    fflush(stdout);
+    return s;
+}
+
+void run_print_stats(const struct run *r, const struct reply *reply) {
+    const struct engine_stats *s = &reply->stats;
+    const char *ends[] = {[END_LENGTH] = ", cut at --max-tokens",
+                          [END_CONTEXT] = ", cut at the end of the context",
+                          [END_CANCELLED] = ", stopped"};
+    const char *ended = reply->reason < sizeof ends / sizeof ends[0] ? ends[reply->reason] : NULL;
+    uint64_t now = clock_now_ns(&r->session.clock);
+    double start_ms = clock_ms_between(r->session.opened_ns, now) - s->decode_ms - s->prompt_ms + s->first_token_ms;
+    double rate = s->reply_tokens > 1 && s->decode_ms > 0 ? (double)(s->reply_tokens - 1) * 1e3 / s->decode_ms : 0;
+    fprintf(stderr, "[%llu prompt tokens, %llu reply tokens, %.1f tok/s, first token after %.3f s",
+            (unsigned long long)s->prompt_tokens, (unsigned long long)s->reply_tokens, rate, s->first_token_ms * 1e-3);
+    if (!r->terminal) fprintf(stderr, " (%.3f s from start)", start_ms * 1e-3);
+    fprintf(stderr, ", token_sha %s%s]\n", s->token_sha, ended ? ended : "");
+}

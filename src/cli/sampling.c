@@ -1,0 +1,51 @@
+// Draw rules from flags and files.
+#include "cli/sampling.h"
+
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+static enum status optional_number(const struct config *c, const char *key, double *out, struct err *e) {
+    return config_has(c, key) ? config_f64(c, key, out, e) : STATUS_OK;
+}
+
+static enum status optional_top_k(const struct config *c, const char *key, struct draw_rule *rule, struct err *e) {
+    double top_k = 0;
+    TRY(optional_number(c, key, &top_k, e));
+    rule->top_k = top_k >= 1 && top_k <= UINT32_MAX ? (uint32_t)top_k : 0;
+    return STATUS_OK;
+}
+
+enum status sampling_recommended(const struct checkpoint *c, struct draw_rule *rule, struct err *e) {
+    *rule = (struct draw_rule){0};
+    const struct config *g = checkpoint_generation_config(c);
+    if (checkpoint_kind(c) == CHECKPOINT_GGUF) {
+        g = checkpoint_config(c);
+        TRY(optional_number(g, "general.sampling.temp", &rule->temperature, e));
+        TRY(optional_number(g, "general.sampling.top_p", &rule->top_p, e));
+        TRY(optional_number(g, "general.sampling.min_p", &rule->min_p, e));
+        return optional_top_k(g, "general.sampling.top_k", rule, e);
+    }
+    if (!g) return STATUS_OK;
+    bool sample = config_has(g, "temperature");
+    if (config_has(g, "do_sample")) TRY(config_bool(g, "do_sample", &sample, e));
+    if (!sample) return STATUS_OK;
+    rule->temperature = 1;
+    TRY(optional_number(g, "temperature", &rule->temperature, e));
+    TRY(optional_number(g, "top_p", &rule->top_p, e));
+    TRY(optional_number(g, "min_p", &rule->min_p, e));
+    return optional_top_k(g, "top_k", rule, e);
+}
+
+void sampling_from_flags(const struct options *o, struct draw_rule *rule) {
+    rule->temperature = options_number(o, FLAG_TEMPERATURE, rule->temperature);
+    rule->top_p = options_number(o, FLAG_TOP_P, rule->top_p);
+    rule->min_p = options_number(o, FLAG_MIN_P, rule->min_p);
+    rule->top_k = (uint32_t)options_count(o, FLAG_TOP_K, rule->top_k);
+}
+
+uint64_t sampling_seed(const struct options *o, const int32_t *prompt, size_t n) {
+    char hash[13];
+    engine_token_sha(prompt, n, hash);
+    return options_count(o, FLAG_SEED, strtoull(hash, NULL, 16));
+}
