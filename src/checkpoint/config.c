@@ -86,12 +86,12 @@ static struct setting from_json(yyjson_val *v) {
     return (struct setting){.kind = SETTING_OBJECT};
 }
 
-// Steps into objects along the dots. A step into something that is no object gives SETTING_OBJECT, which every getter
-// refuses, so that a setting in an unexpected form is not taken for absent.
+// Steps into objects along the dots. A step into something that is no object is told from an absent key, so that a
+// setting in an unexpected form is refused and not replaced by a default.
 static struct setting find_json(const struct config *c, const char *key) {
     yyjson_val *v = yyjson_doc_get_root(c->doc);
     for (const char *dot; v && !yyjson_is_null(v); key = dot + 1) {
-        if (!yyjson_is_obj(v)) return (struct setting){.kind = SETTING_OBJECT};
+        if (!yyjson_is_obj(v)) return (struct setting){.kind = SETTING_MISPLACED};
         dot = strchr(key, '.');
         v = yyjson_obj_getn(v, key, dot ? (size_t)(dot - key) : strlen(key));
         if (!dot) return from_json(v);
@@ -107,30 +107,17 @@ bool config_has(const struct config *c, const char *key) { return find(c, key).k
 
 // Writes what was found, for a message.
 static void describe(const struct setting *s, char out[64]) {
-    switch (s->kind) {
-    case SETTING_NONE:
-        snprintf(out, 64, "null");
-        break;
-    case SETTING_BOOL:
-        snprintf(out, 64, "%s", s->truth ? "true" : "false");
-        break;
-    case SETTING_WHOLE:
-        snprintf(out, 64, "%" PRIu64, s->whole);
-        break;
-    case SETTING_NEGATIVE:
-    case SETTING_REAL:
-        snprintf(out, 64, "%.17g", s->real);
-        break;
-    case SETTING_TEXT:
-        snprintf(out, 64, "a text of %zu bytes", s->n);
-        break;
-    case SETTING_ARRAY:
-        snprintf(out, 64, "a list of %zu", s->n);
-        break;
-    case SETTING_OBJECT:
-        snprintf(out, 64, "an object, or a value where an object is due");
-        break;
-    }
+    static const char *const fixed[] = {
+        [SETTING_NONE] = "null",
+        [SETTING_OBJECT] = "an object",
+        [SETTING_MISPLACED] = "a value where an object is due",
+    };
+    if (s->kind == SETTING_BOOL) snprintf(out, 64, "%s", s->truth ? "true" : "false");
+    else if (s->kind == SETTING_WHOLE) snprintf(out, 64, "%" PRIu64, s->whole);
+    else if (s->kind == SETTING_NEGATIVE || s->kind == SETTING_REAL) snprintf(out, 64, "%.17g", s->real);
+    else if (s->kind == SETTING_TEXT) snprintf(out, 64, "a text of %zu bytes", s->n);
+    else if (s->kind == SETTING_ARRAY) snprintf(out, 64, "a list of %zu", s->n);
+    else snprintf(out, 64, "%s", fixed[s->kind]);
 }
 
 // Where a setting stands, for messages: a key, or one element of its list.

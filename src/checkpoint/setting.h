@@ -13,6 +13,7 @@ enum setting_kind {
     SETTING_TEXT,
     SETTING_ARRAY,
     SETTING_OBJECT,
+    SETTING_MISPLACED, // a part of the key before a dot names no object
 };
 
 struct setting {
