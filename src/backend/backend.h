@@ -132,6 +132,14 @@ struct backend_limits {
     struct backend_cache cache;             // geometry only
 };
 
+// What memory is for: the word that messages use, and how the device places it.
+enum backend_use {
+    BACKEND_USE_WEIGHTS, // written once, streamed through by every forward
+    BACKEND_USE_CACHE,   // large, touched page by page as streams grow
+    BACKEND_USE_WORK,    // values between ops
+    BACKEND_USE_COUNT
+};
+
 struct backend;
 
 // Ops are enqueued in order; host arrays they name must stay as they are until the next read. A backend is used by one
@@ -140,16 +148,19 @@ struct backend_ops {
     const char *name;           // "cpu"
     const char *arithmetic;     // arithmetic version, "cpu-1": the same string means the same bits
     uint32_t page_slots;        // cache slots a page
+    uint32_t rows_default;      // rows a forward carries unless the user says otherwise
 
     void (*close)(struct backend *b);
     void (*describe)(const struct backend *b, char *text, size_t n); // "cpu, 2 threads, avx2"
 
-    // Memory. `alloc` gives zeroed bytes that count only where touched; `what` names them in the message.
-    enum status (*alloc)(struct backend *b, size_t bytes, const char *what, dptr *out, struct err *e);
+    // Memory. `alloc` gives zeroed bytes that count only where touched.
+    uint64_t (*memory_available)(const struct backend *b); // bytes that a new model may plan with
+    enum status (*alloc)(struct backend *b, size_t bytes, enum backend_use use, dptr *out, struct err *e);
     void (*release)(struct backend *b, dptr p, size_t bytes);
     enum status (*upload)(struct backend *b, dptr to, const void *from, size_t bytes, struct err *e);
     enum status (*read)(struct backend *b, void *to, dptr from, size_t bytes, struct err *e); // the only wait
-    enum status (*reserve)(struct backend *b, const struct backend_limits *limits, struct err *e);
+    bool (*scratch_bytes)(const struct backend *b, const struct backend_limits *limits, size_t *bytes); // false: overflow
+    enum status (*reserve)(struct backend *b, const struct backend_limits *limits, struct err *e); // takes them
 
     // Weights. weight_bytes refuses a dtype or shape that has no kernel (`what` is the tensor's name).
     enum status (*weight_bytes)(struct backend *b, enum dtype dtype, uint64_t n, uint64_t k, const char *what,

@@ -52,6 +52,8 @@ void mem_unmap(void *p, size_t bytes) {
     if (p) munmap(p, bytes ? bytes : 1);
 }
 
+void mem_prefer_large_pages(void *p, size_t bytes) { (void)madvise(p, bytes, MADV_HUGEPAGE); }
+
 void mem_guard_begin(void) { guards++; }
 void mem_guard_end(void) { guards--; }
 void mem_fail_after(uint64_t n) { fail_at = n; }

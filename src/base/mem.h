@@ -19,6 +19,13 @@ char *mem_string(const char *text, size_t n); // a terminated copy of n bytes; N
 void *mem_map(size_t bytes);
 void mem_unmap(void *p, size_t bytes);
 
+// Asks for large pages in mapped memory that will be filled as a whole and streamed through. A hint.
+void mem_prefer_large_pages(void *p, size_t bytes);
+
+// Bytes that this process can still take without pushing others out: what the kernel estimates, and no more than its
+// control group leaves. 0 when the system does not say.
+uint64_t mem_available(void);
+
 // While the guard is on in this thread, a debug build (TF_DEBUG) aborts on any allocation here. Nests.
 void mem_guard_begin(void);
 void mem_guard_end(void);

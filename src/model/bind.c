@@ -1,0 +1,179 @@
+// Names to weights. Nothing looks a tensor up by name after this.
+#include "model/bind.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct binder {
+    const struct checkpoint *checkpoint;
+    const struct arch *arch;
+    struct binding *out;
+    bool gguf;
+    bool *used; // [tensors], in name order
+};
+
+// The index of a stored tensor, or the number of tensors when there is none of that name.
+static size_t find_tensor(const struct checkpoint *c, const char *name) {
+    size_t low = 0, high = checkpoint_n_tensors(c);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(checkpoint_tensor(c, middle)->name, name) < 0) low = middle + 1;
+        else high = middle;
+    }
+    bool found = low < checkpoint_n_tensors(c) && strcmp(checkpoint_tensor(c, low)->name, name) == 0;
+    return found ? low : checkpoint_n_tensors(c);
+}
+
+// Puts the layer into a pattern of the description: "%u" at most once.
+static size_t expand(char *name, size_t cap, const char *pattern, uint32_t layer, const char *suffix) {
+    const char *mark = strstr(pattern, "%u");
+    int before = (int)(mark ? (size_t)(mark - pattern) : strlen(pattern));
+    int n = mark ? snprintf(name, cap, "%.*s%u%s%s", before, pattern, layer, mark + 2, suffix)
+                 : snprintf(name, cap, "%s%s", pattern, suffix);
+    return n > 0 && (size_t)n < cap ? (size_t)n : 0;
+}
+
+static const char *module_of(const struct binder *b, const struct arch_tensor *spec) {
+    return b->gguf ? spec->gguf : spec->hf;
+}
+
+static enum status check_shape(const struct binder *b, const struct tensor *t, uint64_t rows, uint64_t columns,
+                               struct err *e) {
+    uint32_t n_dims = columns ? 2 : 1;
+    if (t->n_dims == n_dims && t->shape[0] == rows && (n_dims == 1 || t->shape[1] == columns)) return STATUS_OK;
+    char expected[64], got[128] = "[";
+    if (columns) {
+        snprintf(expected, sizeof expected, "[%llu, %llu]", (unsigned long long)rows, (unsigned long long)columns);
+    } else {
+        snprintf(expected, sizeof expected, "[%llu]", (unsigned long long)rows);
+    }
+    for (uint32_t i = 0; i < t->n_dims; i++) {
+        size_t n = strlen(got);
+        snprintf(got + n, sizeof got - n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
+    }
+    return err_set(e, STATUS_INVALID, "tensor %s in %s: expected shape %s, got %s]", t->name,
+                   checkpoint_file_name(b->checkpoint, t->file), expected, got);
+}
+
+// Finds module + suffix. *out stays NULL when it is absent and may be.
+static enum status take(struct binder *b, const struct arch_tensor *spec, uint32_t layer, const char *suffix,
+                        enum presence presence, const struct tensor **out, struct err *e) {
+    char name[BIND_NAME_MAX];
+    if (!expand(name, sizeof name, module_of(b, spec), layer, suffix)) return STATUS_INTERNAL;
+    size_t i = find_tensor(b->checkpoint, name);
+    if (i == checkpoint_n_tensors(b->checkpoint)) {
+        if (presence == PRESENCE_OPTIONAL) return STATUS_OK;
+        return err_set(e, STATUS_NOT_FOUND, "tensor %s is missing from %s", name, checkpoint_path(b->checkpoint));
+    }
+    const struct tensor *t = checkpoint_tensor(b->checkpoint, i);
+    bool matrix = spec->columns != DIM_NONE && suffix[1] == 'w';
+    TRY(check_shape(b, t, b->arch->dim[spec->rows], matrix ? b->arch->dim[spec->columns] : 0, e));
+    b->used[i] = true;
+    *out = t;
+    return STATUS_OK;
+}
+
+static enum status bind_one(struct binder *b, const struct arch_tensor *spec, uint32_t layer, struct err *e) {
+    struct bound bound = {.spec = spec, .layer = layer};
+    if (!module_of(b, spec) || ((spec->flags & TENSOR_TIED) && b->arch->tied)) return STATUS_OK;
+    enum presence weight = spec->flags & TENSOR_OPTIONAL ? PRESENCE_OPTIONAL : PRESENCE_REQUIRED;
+    TRY(take(b, spec, layer, ".weight", weight, &bound.weight, e));
+    if (!bound.weight) return STATUS_OK;
+    enum presence bias = b->arch->bias[spec->bias];
+    if (bias != PRESENCE_NONE) TRY(take(b, spec, layer, ".bias", bias, &bound.bias, e));
+    b->out->bound[b->out->n++] = bound;
+    return STATUS_OK;
+}
+
+static const struct arch_layer *layer_of(const struct arch *a, uint32_t layer) {
+    return &a->family->layers[a->layer_kind[layer]];
+}
+
+static enum status bind_all(struct binder *b, struct err *e) {
+    const struct family *f = b->arch->family;
+    for (uint32_t i = 0; i < f->n_tensors; i++) TRY(bind_one(b, &f->tensors[i], 0, e));
+    for (uint32_t layer = 0; layer < b->arch->dim[DIM_LAYERS]; layer++) {
+        const struct arch_layer *l = layer_of(b->arch, layer);
+        for (uint32_t i = 0; i < l->n_tensors; i++) TRY(bind_one(b, &l->tensors[i], layer, e));
+    }
+    return STATUS_OK;
+}
+
+static size_t most_bound(const struct arch *a) {
+    size_t n = a->family->n_tensors;
+    for (uint32_t layer = 0; layer < a->dim[DIM_LAYERS]; layer++) n += layer_of(a, layer)->n_tensors;
+    return n;
+}
+
+static bool starts_with(const char *name, const char *start, size_t n) { return strncmp(name, start, n) == 0; }
+
+static bool is_inert(const struct binder *b, const char *name) {
+    size_t n = strlen(name);
+    for (const char *const *end = b->gguf ? NULL : b->arch->family->hf_inert; end && *end; end++) {
+        size_t m = strlen(*end);
+        if (n >= m && strcmp(name + n - m, *end) == 0) return true;
+    }
+    return false;
+}
+
+// True for a name inside a layer that runs: its pattern up to the number, the number itself, then a dot.
+static bool in_running_layer(const struct binder *b, const char *name) {
+    const char *pattern = b->gguf ? b->arch->family->gguf_layer : b->arch->family->hf_layer;
+    size_t before = (size_t)(strstr(pattern, "%u") - pattern);
+    if (!starts_with(name, pattern, before)) return false;
+    uint64_t layer = 0;
+    const char *p = name + before;
+    while (*p >= '0' && *p <= '9' && layer <= LAYERS_MAX) layer = layer * 10 + (uint64_t)(*p++ - '0');
+    return p > name + before && *p == '.' && layer < b->arch->dim[DIM_LAYERS];
+}
+
+// True for a name inside a module outside the layers. A stored head that the settings tie is only superfluous.
+static bool in_running_module(const struct binder *b, const char *name) {
+    for (uint32_t i = 0; i < b->arch->family->n_tensors; i++) {
+        const struct arch_tensor *spec = &b->arch->family->tensors[i];
+        const char *module = module_of(b, spec);
+        if (!module) continue;
+        size_t n = strlen(module);
+        if (!starts_with(name, module, n) || name[n] != '.') continue;
+        return !((spec->flags & TENSOR_TIED) && b->arch->tied && strcmp(name + n, ".weight") == 0);
+    }
+    return false;
+}
+
+static enum status judge_rest(struct binder *b, struct err *e) {
+    for (size_t i = 0; i < checkpoint_n_tensors(b->checkpoint); i++) {
+        const struct tensor *t = checkpoint_tensor(b->checkpoint, i);
+        if (b->used[i] || is_inert(b, t->name)) continue;
+        if (in_running_layer(b, t->name) || in_running_module(b, t->name)) {
+            return err_set(e, STATUS_UNSUPPORTED,
+                           "tensor %s in %s belongs to a module that runs, but the %s family has no place for it", t->name,
+                           checkpoint_file_name(b->checkpoint, t->file), b->arch->family->name);
+        }
+        b->out->unknown[b->out->n_unknown++] = t->name;
+    }
+    return STATUS_OK;
+}
+
+enum status bind_tensors(const struct checkpoint *c, const struct arch *a, struct binding *out, struct err *e) {
+    struct binder b = {
+        .checkpoint = c, .arch = a, .out = out, .gguf = checkpoint_kind(c) == CHECKPOINT_GGUF};
+    size_t n = checkpoint_n_tensors(c);
+    *out = (struct binding){.bound = mem_new(most_bound(a), sizeof *out->bound),
+                            .unknown = mem_new(n, sizeof *out->unknown)};
+    b.used = mem_new(n, sizeof *b.used);
+    enum status status = STATUS_NO_MEMORY;
+    if (!out->bound || !out->unknown || !b.used) err_set(e, status, "no memory to bind %zu tensors", n);
+    else status = bind_all(&b, e);
+    if (status == STATUS_OK) status = judge_rest(&b, e);
+    mem_free(b.used);
+    if (status != STATUS_OK) bind_free(out);
+    return status;
+}
+
+void bind_free(struct binding *b) {
+    mem_free(b->bound);
+    mem_free(b->unknown);
+    *b = (struct binding){0};
+}

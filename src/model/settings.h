@@ -1,0 +1,12 @@
+// From a checkpoint's settings to an arch: which family it is, its geometry, its rope and what it has biases on.
+#ifndef TF_MODEL_SETTINGS_H
+#define TF_MODEL_SETTINGS_H
+
+#include "checkpoint/checkpoint.h"
+#include "model/arch.h"
+
+// Detects the family and reads its settings. A setting that is missing, out of range or not served is refused with its
+// file and key.
+enum status settings_read(const struct checkpoint *c, struct arch *out, struct err *e) TF_MUST_CHECK;
+
+#endif
