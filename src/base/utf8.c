@@ -1,6 +1,10 @@
 // UTF-8 after table 3-7 of the Unicode Standard: which bytes may follow which, and what to do where they do not.
 #include "base/utf8.h"
 
+#include "base/buf.h"
+
+#include <string.h>
+
 static const uint32_t REPLACEMENT = 0xfffd;
 
 // Bytes of the character that this byte begins; 0 when no character begins with it.
@@ -74,12 +78,38 @@ size_t utf8_whole_prefix(const char *text, size_t n) {
     return n;
 }
 
-bool utf8_valid(const char *text, size_t n) {
+// Bytes of the longest valid prefix; ASCII goes eight bytes a step.
+static size_t valid_prefix(const char *text, size_t n) {
+    size_t i = 0;
+    while (i < n) {
+        uint64_t word;
+        if (n - i >= sizeof word) {
+            memcpy(&word, text + i, sizeof word);
+            if (!(word & 0x8080808080808080u)) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        uint32_t c;
+        bool bad;
+        size_t length = utf8_next(text + i, n - i, &c, &bad);
+        if (bad) return i;
+        i += length;
+    }
+    return n;
+}
+
+bool utf8_valid(const char *text, size_t n) { return valid_prefix(text, n) == n; }
+
+void utf8_append_lossy(struct buf *out, const char *text, size_t n) {
     for (size_t i = 0; i < n;) {
+        size_t valid = valid_prefix(text + i, n - i);
+        buf_append(out, text + i, valid);
+        i += valid;
+        if (i == n) break;
         uint32_t c;
         bool bad;
         i += utf8_next(text + i, n - i, &c, &bad);
-        if (bad) return false;
+        buf_append(out, "\xef\xbf\xbd", 3);
     }
-    return true;
 }

@@ -19,4 +19,8 @@ size_t utf8_whole_prefix(const char *text, size_t n);
 
 bool utf8_valid(const char *text, size_t n);
 
+// Appends text[0..n) with U+FFFD for every bad part.
+struct buf;
+void utf8_append_lossy(struct buf *out, const char *text, size_t n);
+
 #endif

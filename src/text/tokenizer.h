@@ -32,9 +32,9 @@ struct tokenizer_source {
     const size_t *token_bytes; // [n_tokens]
     size_t n_tokens;
 
-    const char *const *merges; // [n_merges] "left right"; the space that splits a pair is at merge_split[i]
+    const char *const *merges; // [n_merges] "left right" in rank order
     const size_t *merge_bytes; // [n_merges]
-    const size_t *merge_split; // [n_merges] offset of the second part is merge_split[i] + 1
+    const size_t *merge_split; // [n_merges] offset of the byte between the parts; NULL: the first space after byte 0
     size_t n_merges;
 
     const struct added_token *added;
@@ -44,6 +44,9 @@ struct tokenizer_source {
     enum normalizer normalizer;
     bool add_prefix_space;
     bool ignore_merges; // a whole piece that is in the vocabulary is that token
+    // What the file would have done about a byte without a token ("unk_token"): refused by this name when there is such
+    // a byte. NULL: such bytes are left out.
+    const char *fallback;
 
     const int32_t *before, *after; // ids that the post-processor puts round a text (BOS, EOS)
     size_t n_before, n_after;

@@ -1,0 +1,198 @@
+// Byte-pair merging over a linked list of symbols and a heap of candidate pairs; tokens that are known to come out
+// whole are emitted without merging.
+#include "text/bpe.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static const uint32_t NO_MERGE = UINT32_MAX;
+static const uint32_t NONE = UINT32_MAX; // no neighbour
+
+// One symbol of the piece being merged. A symbol that was swallowed by its left neighbour has rank NO_MERGE.
+struct bpe_symbol {
+    int32_t id;
+    uint32_t before, after; // indices of the neighbours
+    uint32_t rank;          // of the pair with the right neighbour
+    int32_t merged;         // what that pair becomes
+};
+
+// Whether merging the bytes of a token gives that token back. Found out when first asked; every thread finds the
+// same, so it does not matter who writes it.
+enum { WHOLE_UNKNOWN, WHOLE_YES, WHOLE_NO };
+
+static size_t slot_of(const struct bpe *b, uint64_t pair) {
+    size_t mask = ((size_t)1 << (64 - b->shift)) - 1;
+    size_t i = (size_t)(pair * 0x9e3779b97f4a7c15u >> b->shift);
+    while (b->merges[i].rank != NO_MERGE && b->merges[i].pair != pair) i = (i + 1) & mask;
+    return i;
+}
+
+static uint64_t pair_of(int32_t left, int32_t right) { return (uint64_t)(uint32_t)left << 32 | (uint32_t)right; }
+
+static bool is_token(const struct vocabulary *v, int32_t id, const char *bytes, size_t n) {
+    if ((size_t)id >= v->n_ids || v->flags[id] & VOCABULARY_VERBATIM || v->begin[id + 1] - v->begin[id] != n) return false;
+    return memcmp(v->bytes + v->begin[id], bytes, n) == 0;
+}
+
+// Adds the merge of that rank. *made is the id of the one before, then of this one: training numbers tokens in the
+// order of their merges, so the next id is tried before it is searched for.
+static enum status add_merge(struct bpe *b, const struct tokenizer_source *source, size_t rank, int32_t *made,
+                             struct err *e) {
+    const struct vocabulary *v = b->vocabulary;
+    const char *text = source->merges[rank];
+    size_t n = source->merge_bytes[rank];
+    if (n > VOCABULARY_TOKEN_MAX) return err_set(e, STATUS_TOO_LARGE, "merge %zu has %zu bytes", rank, n);
+    const char *space = source->merge_split ? text + source->merge_split[rank] : n ? memchr(text + 1, ' ', n - 1) : NULL;
+    if (!space || space >= text + n)
+        return err_set(e, STATUS_INVALID, "merge %zu, \"%.*s\", is not two tokens", rank, (int)n, text);
+    char bytes[VOCABULARY_TOKEN_MAX];
+    bool odd_left, odd_right;
+    size_t n_left = vocabulary_from_written(text, (size_t)(space - text), bytes, &odd_left);
+    char *second = bytes + n_left;
+    size_t n_right = vocabulary_from_written(space + 1, (size_t)(text + n - space) - 1, second, &odd_right);
+    int32_t left = vocabulary_find(v, bytes, n_left, odd_left), right = vocabulary_find(v, second, n_right, odd_right);
+    bool never = odd_left || odd_right; // no text has such a symbol
+    if (!is_token(v, ++*made, bytes, n_left + n_right)) *made = vocabulary_find(v, bytes, n_left + n_right, false);
+    if (left < 0 || right < 0 || (*made < 0 && !never))
+        return err_set(e, STATUS_INVALID, "merge %zu, \"%.*s\": %s is not in the vocabulary", rank, (int)n, text,
+                       left < 0 ? "its left part" : right < 0 ? "its right part" : "what it gives");
+    // Of a pair that is listed twice the later rank counts, as in `tokenizers`.
+    uint64_t pair = pair_of(left, right);
+    if (!never) b->merges[slot_of(b, pair)] = (struct bpe_merge){.pair = pair, .rank = (uint32_t)rank, .id = *made};
+    return STATUS_OK;
+}
+
+// The model's own token of these bytes, or -1.
+static int32_t token_of(const struct vocabulary *v, const char *bytes, size_t n) {
+    int32_t id = vocabulary_find(v, bytes, n, false);
+    return id >= 0 && v->flags[id] & VOCABULARY_ADDED ? -1 : id;
+}
+
+enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tokenizer_source *source, struct err *e) {
+    *b = (struct bpe){.vocabulary = v, .ignore_merges = source->ignore_merges};
+    if (source->n_merges > VOCABULARY_IDS_MAX)
+        return err_set(e, STATUS_TOO_LARGE, "%zu merges are over the limit", source->n_merges);
+    uint32_t log2_slots = 4;
+    while (((size_t)1 << log2_slots) < 2 * source->n_merges) log2_slots++;
+    size_t n_slots = (size_t)1 << log2_slots;
+    b->shift = 64 - log2_slots;
+    b->merges = mem_new(n_slots, sizeof *b->merges);
+    b->whole = mem_new(v->n_ids, 1);
+    if (!b->merges || !b->whole)
+        return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
+    for (size_t i = 0; i < n_slots; i++) b->merges[i].rank = NO_MERGE;
+    for (int c = 0; c < 256; c++) b->of_byte[c] = token_of(v, &(char){(char)c}, 1);
+    int32_t made = -1;
+    for (size_t i = 0; i < source->n_merges; i++) TRY(add_merge(b, source, i, &made, e));
+    return STATUS_OK;
+}
+
+void bpe_fini(struct bpe *b) {
+    mem_free(b->merges);
+    mem_free(b->whole);
+    *b = (struct bpe){0};
+}
+
+void bpe_scratch_fini(struct bpe_scratch *s) {
+    mem_free(s->symbols);
+    mem_free(s->heap);
+    *s = (struct bpe_scratch){0};
+}
+
+// Room for merging n bytes: at most n - 1 candidates at first, and each merge takes one away and adds two.
+static bool scratch_room(struct bpe_scratch *s, size_t n) {
+    if (n <= s->cap) return true;
+    size_t cap = n < 256 ? 256 : n;
+    struct bpe_symbol *symbols = mem_resize(s->symbols, cap, sizeof *symbols);
+    if (!symbols) return false;
+    s->symbols = symbols;
+    uint64_t *heap = mem_resize(s->heap, cap, 2 * sizeof *heap);
+    if (!heap) return false;
+    s->heap = heap;
+    s->cap = cap;
+    return true;
+}
+
+// Heap of rank << 32 | position: the smallest is the lowest rank, and of equal ranks the leftmost.
+static void heap_push(uint64_t *heap, size_t *n, uint64_t key) {
+    size_t i = (*n)++;
+    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    heap[i] = key;
+}
+
+static uint64_t heap_pop(uint64_t *heap, size_t *n) {
+    uint64_t top = heap[0], last = heap[--*n];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < *n; i = child) {
+        if (child + 1 < *n && heap[child + 1] < heap[child]) child++;
+        if (heap[child] >= last) break;
+        heap[i] = heap[child];
+    }
+    heap[i] = last;
+    return top;
+}
+
+// Looks the symbol's pair up and makes it a candidate if it may merge.
+static void consider(const struct bpe *b, struct bpe_scratch *s, uint32_t at, size_t *n_heap) {
+    struct bpe_symbol *left = &s->symbols[at];
+    left->rank = NO_MERGE;
+    if (left->after == NONE) return;
+    const struct bpe_merge *m = &b->merges[slot_of(b, pair_of(left->id, s->symbols[left->after].id))];
+    left->rank = m->rank;
+    left->merged = m->id;
+    if (m->rank != NO_MERGE) heap_push(s->heap, n_heap, (uint64_t)m->rank << 32 | at);
+}
+
+static void merge_at(struct bpe_symbol *symbols, uint32_t at) {
+    struct bpe_symbol *left = &symbols[at], *right = &symbols[left->after];
+    left->id = left->merged;
+    left->after = right->after;
+    right->rank = NO_MERGE;
+    if (left->after != NONE) symbols[left->after].before = at;
+}
+
+// Symbols of a piece, one a byte that has a token; returns how many.
+static uint32_t split(const struct bpe *b, const char *piece, size_t n, struct bpe_symbol *symbols) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t id = b->of_byte[(uint8_t)piece[i]];
+        if (id < 0) continue;
+        symbols[count] = (struct bpe_symbol){.id = id, .before = count - 1, .after = count + 1};
+        count++;
+    }
+    if (count) symbols[count - 1].after = NONE; // the first one's `before` wrapped round to NONE
+    return count;
+}
+
+static enum status merge(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
+                         struct err *e) {
+    if (!scratch_room(s, n)) return err_set(e, STATUS_NO_MEMORY, "no memory for merging a piece of %zu bytes", n);
+    uint32_t count = split(b, piece, n, s->symbols);
+    size_t n_heap = 0;
+    for (uint32_t i = 0; i < count; i++) consider(b, s, i, &n_heap);
+    while (n_heap > 0) {
+        uint64_t key = heap_pop(s->heap, &n_heap);
+        uint32_t at = (uint32_t)key;
+        if (s->symbols[at].rank != key >> 32) continue; // the pair is no more
+        merge_at(s->symbols, at);
+        consider(b, s, at, &n_heap);
+        if (s->symbols[at].before != NONE) consider(b, s, s->symbols[at].before, &n_heap);
+    }
+    for (uint32_t i = count ? 0 : NONE; i != NONE; i = s->symbols[i].after) TRY(ids_push(out, s->symbols[i].id, e));
+    return STATUS_OK;
+}
+
+enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
+                       struct err *e) {
+    int32_t id = token_of(b->vocabulary, piece, n);
+    if (id < 0) return merge(b, piece, n, s, out, e);
+    if (b->ignore_merges) return ids_push(out, id, e);
+    uint8_t whole = __atomic_load_n(&b->whole[id], __ATOMIC_RELAXED);
+    if (whole == WHOLE_YES) return ids_push(out, id, e);
+    size_t n_before = out->n;
+    TRY(merge(b, piece, n, s, out, e));
+    bool same = out->n == n_before + 1 && out->at[n_before] == id;
+    if (whole == WHOLE_UNKNOWN) __atomic_store_n(&b->whole[id], same ? WHOLE_YES : WHOLE_NO, __ATOMIC_RELAXED);
+    return STATUS_OK;
+}
