@@ -2,7 +2,9 @@
 #ifndef TF_KERNELS_MATH_MATH_H
 #define TF_KERNELS_MATH_MATH_H
 
-#include <stdint.h>
+#include "base/cpu.h"
+
+#include <stddef.h>
 
 // fp32 exp: reduction by log 2 in two parts, a polynomial of fmaf steps, scaling by bits. exp(-inf) = 0, NaN stays as
 // it is, overflow gives +inf, results below the smallest normal number are 0. Under 1 ulp off.
@@ -32,5 +34,11 @@ void math_sincos64(double x, double *sine, double *cosine); // |x| up to 2^31, r
 #define MATH_EXP_C2 0x1.5558f2p-5f
 #define MATH_EXP_C3 0x1.1239e4p-7f
 #define MATH_EXP_C4 0x1.6a243ap-10f
+
+// y[i] of x[i], i < n, by each instruction set: math.def lists them so that their bits can be compared.
+typedef void math_row_fn(const float *x, float *y, size_t n);
+#define VARIANT(name, fn, isa) math_row_fn fn;
+#include "kernels/math/math.def"
+#undef VARIANT
 
 #endif

@@ -25,6 +25,14 @@ float math_exp(float x) {
 
 float math_sigmoid(float x) { return 1.0f / (1.0f + math_exp(-x)); }
 
+void math_exp_row_ref(const float *x, float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = math_exp(x[i]);
+}
+
+void math_sigmoid_row_ref(const float *x, float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = math_sigmoid(x[i]);
+}
+
 static double double_from_bits(uint64_t u) {
     double d;
     memcpy(&d, &u, 8);
