@@ -133,7 +133,7 @@ static bool inside_word(const struct added_walk *w, size_t begin, size_t end) {
 static size_t space_before(const struct added_walk *w, size_t begin) {
     size_t length;
     while (begin > w->done && unicode_class_before(w->text, begin, &length) & UNICODE_SPACE) begin -= length;
-    return begin;
+    return begin > w->done ? begin : w->done;
 }
 
 // Where the whitespace after `end` stops. A token may itself be whitespace, so the last answer is reused where it
@@ -161,6 +161,7 @@ struct added_match added_walk_next(struct added_walk *w) {
         if (t->single_word && inside_word(w, begin, end)) continue;
         if (t->lstrip) begin = space_before(w, begin);
         if (t->rstrip) end = space_after(w, end);
+        if (begin >= end) continue; // a token of whitespace that the one before it took
         struct added_match found = {.gap_begin = w->done, .gap_end = begin > w->done ? begin : w->done, .id = t->id};
         w->done = end;
         return found;
