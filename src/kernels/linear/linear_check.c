@@ -274,14 +274,13 @@ static double speed(struct check *c, const struct linear_problem *p, linear_fn *
     return (double)n_rows * tiles * LINEAR_LANES * p->w.k / check_time_ns(c, run_bench, &j);
 }
 
-// One row streams a weight of several times the last cache; more rows take a weight of one layer's size.
+// One row streams a weight that no cache holds; more rows take a weight of one layer's size.
 static void bench(struct check *c, const void *variant) {
-    enum { ROWS = 512, K = 576, LAYER_TILES = 96, REF_TILES = 4 };
+    enum { ROWS = 512, K = 576, LAYER_TILES = 96, REF_TILES = 4, STREAM_BYTES = 192 << 20 };
     const struct linear_check_variant *v = variant;
     size_t tile_bytes;
     if (!linear_tile_bytes(v->format, K, &tile_bytes)) return;
-    uint32_t tiles = (uint32_t)(4 * cpu_last_cache_bytes() / tile_bytes);
-    if (tiles < LAYER_TILES) tiles = LAYER_TILES;
+    uint32_t tiles = (uint32_t)(STREAM_BYTES / tile_bytes);
     struct linear_shape s = {.n = tiles * LINEAR_LANES, .k = K, .rows = 1};
     struct linear_problem p = linear_problem_new(c, v->format, &s);
     p.args.x = linear_problem_rows(c, &p.w, ROWS, CHECK_DATA_PLAIN);

@@ -51,6 +51,13 @@ LINEAR_INLINE __m256i bytes(__m256i word, int j) {
     return _mm256_srai_epi16(j == 0 ? _mm256_slli_epi16(word, 8) : word, 8);
 }
 
+// dot + the pairs' products. The empty statement keeps compilers from regrouping the sums, which would spill them.
+LINEAR_INLINE __m256i add_products(__m256i dot, __m256i code, __m256i q) {
+    dot = _mm256_add_epi32(dot, _mm256_madd_epi16(code, q));
+    __asm__("" : "+x"(dot));
+    return dot;
+}
+
 // Half h of pair p of one group.
 LINEAR_INLINE __m256i unpack(enum linear_format f, const void *group, int p, int h) {
     if (f == LINEAR_Q8_0) return bytes(load_codes(((const struct linear_q8_0 *)group)->code[p / 2] + 8 * h), p % 2);
@@ -96,8 +103,8 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             __m256i low = unpack(f, group, p, 0), high = unpack(f, group, p, 1);
             for (int i = 0; i < n; i++) {
                 __m256i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)p);
-                dot[i][0] = _mm256_add_epi32(dot[i][0], _mm256_madd_epi16(low, q));
-                dot[i][1] = _mm256_add_epi32(dot[i][1], _mm256_madd_epi16(high, q));
+                dot[i][0] = add_products(dot[i][0], low, q);
+                dot[i][1] = add_products(dot[i][1], high, q);
             }
         }
         for (int h = 0; h < 2; h++) {
@@ -133,8 +140,8 @@ LINEAR_INLINE void meet(enum linear_format f, const struct panel *w, size_t n_gr
             __m256i low = load_codes(w->pair[p][0]), high = load_codes(w->pair[p][8]);
             for (int i = 0; i < n; i++) {
                 __m256i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)p);
-                dot[i][0] = _mm256_add_epi32(dot[i][0], _mm256_madd_epi16(low, q));
-                dot[i][1] = _mm256_add_epi32(dot[i][1], _mm256_madd_epi16(high, q));
+                dot[i][0] = add_products(dot[i][0], low, q);
+                dot[i][1] = add_products(dot[i][1], high, q);
             }
         }
         for (int h = 0; h < 2; h++) {

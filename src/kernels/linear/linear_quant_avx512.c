@@ -1,0 +1,229 @@
+// AVX-512 products with 4- and 8-bit weights: exact int32 dots of code pairs by vpdpwssd, then two fused steps a group.
+//
+// Few rows: codes are unpacked in registers and used for all of them. Many rows: two tiles' codes are unpacked once
+// into a panel in the first cache, which then meets the rows twelve at a time.
+#include "kernels/linear/linear_avx512.h"
+
+enum {
+    PAIRS = LINEAR_GROUP / 2,
+    DIRECT_ROWS = 4, // most rows of the first form
+    TILES = 2,       // tiles of the second form: each broadcast of an activation pair serves both
+    ROW_TILE = 12,   // rows of the second form: 24 sums, 2 weights and a broadcast fit the 32 registers
+    PANEL_GROUPS = 8,
+    ROW_BLOCK = 96,  // rows whose activations should stay in the second cache while all tiles pass
+};
+
+// One group of up to two tiles, unpacked.
+struct panel {
+    int16_t pair[PAIRS][TILES][LINEAR_LANES][2];
+    float d[TILES][LINEAR_LANES], m[TILES][LINEAR_LANES]; // m: what the scaled sum is multiplied by
+};
+
+typedef float row_sums[TILES][LINEAR_LANES];
+
+// Activations of consecutive rows, from one group on.
+struct rows {
+    const int16_t *q;
+    const float *scale, *scaled_sum;
+    size_t k, groups; // from row to row
+};
+
+static struct rows rows_at(const struct linear_args *a, size_t r, size_t g) {
+    size_t k = a->w->k, groups = k / LINEAR_GROUP;
+    return (struct rows){a->x.q + r * k + g * LINEAR_GROUP, a->x.scale + r * groups + g,
+                         a->x.scaled_sum + r * groups + g, k, groups};
+}
+
+// The pair of codes q[0], q[1] in every lane.
+LINEAR_INLINE __m512i broadcast_pair(const int16_t *q) {
+    int32_t pair;
+    memcpy(&pair, q, sizeof pair);
+    return _mm512_set1_epi32(pair);
+}
+
+// Pair j (0..3) of a word of eight 4-bit codes.
+LINEAR_INLINE __m512i nibbles(__m512i word, int j) {
+    if (j == 3) return _mm512_srli_epi16(word, 12);
+    return _mm512_and_si512(_mm512_srli_epi32(word, (unsigned)(4 * j)), _mm512_set1_epi32(0x000f000f));
+}
+
+// Pair j (0..1) of a word of four 8-bit codes.
+LINEAR_INLINE __m512i bytes(__m512i word, int j) {
+    return _mm512_srai_epi16(j == 0 ? _mm512_slli_epi16(word, 8) : word, 8);
+}
+
+// Pair p of one group.
+LINEAR_INLINE __m512i unpack(enum linear_format f, const void *group, int p) {
+    if (f == LINEAR_Q8_0) return bytes(_mm512_loadu_si512(((const struct linear_q8_0 *)group)->code[p / 2]), p % 2);
+    return nibbles(_mm512_loadu_si512(((const struct linear_q4_0 *)group)->code[p / 4]), p % 4);
+}
+
+LINEAR_INLINE __m512 group_d(enum linear_format f, const void *group) {
+    if (f == LINEAR_Q8_0) return load_f16(((const struct linear_q8_0 *)group)->d);
+    return load_f16(((const struct linear_q4_0 *)group)->d); // at the same place in Q4_1
+}
+
+LINEAR_INLINE __m512 group_m(enum linear_format f, const void *group) {
+    if (f == LINEAR_Q4_1) return load_f16(((const struct linear_q4_1 *)group)->m);
+    return _mm512_mul_ps(_mm512_set1_ps(-8.0f), group_d(f, group));
+}
+
+LINEAR_INLINE bool has_m(enum linear_format f) { return f != LINEAR_Q8_0; }
+
+LINEAR_INLINE size_t group_bytes(enum linear_format f) {
+    if (f == LINEAR_Q8_0) return sizeof(struct linear_q8_0);
+    return f == LINEAR_Q4_1 ? sizeof(struct linear_q4_1) : sizeof(struct linear_q4_0);
+}
+
+LINEAR_INLINE const uint8_t *group_at(enum linear_format f, const struct linear_weight *w, uint32_t t, size_t g) {
+    return (const uint8_t *)w->tiles + ((size_t)t * (w->k / LINEAR_GROUP) + g) * group_bytes(f);
+}
+
+// dot + the pairs' products. The empty statement keeps compilers from hoisting what comes next, which would spill.
+LINEAR_INLINE __m512i add_products(__m512i dot, __m512i code, __m512i q) {
+    dot = _mm512_dpwssd_epi32(dot, code, q);
+    __asm__("" : "+v"(dot));
+    return dot;
+}
+
+// The two fused steps that end a group.
+LINEAR_INLINE __m512 add_group(enum linear_format f, __m512 y, __m512i dot, __m512 d, __m512 m, float scale,
+                               float scaled_sum) {
+    y = _mm512_fmadd_ps(_mm512_mul_ps(d, _mm512_set1_ps(scale)), _mm512_cvtepi32_ps(dot), y);
+    return has_m(f) ? _mm512_fmadd_ps(m, _mm512_set1_ps(scaled_sum), y) : y;
+}
+
+// Tile t for `n` rows (a constant, at most DIRECT_ROWS) from row r on. Fewer rows have more partial dots, so that
+// enough chains run at once.
+LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, uint32_t r, int n) {
+    enum { CHAINS = 4 };
+    int chains = n == 1 ? 4 : n == 2 ? 2 : 1;
+    size_t groups = a->w->k / LINEAR_GROUP;
+    const uint8_t *group = group_at(f, a->w, t, 0);
+    struct rows x = rows_at(a, r, 0);
+    __m512 y[DIRECT_ROWS];
+    for (int i = 0; i < n; i++) y[i] = _mm512_setzero_ps();
+    for (size_t g = 0; g < groups; g++, group += group_bytes(f)) {
+        __m512i dot[DIRECT_ROWS][CHAINS];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < chains; j++) dot[i][j] = _mm512_setzero_si512();
+#pragma GCC unroll 16
+        for (int p = 0; p < PAIRS; p++) {
+            __m512i code = unpack(f, group, p);
+            for (int i = 0; i < n; i++) {
+                __m512i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)p);
+                dot[i][p % chains] = add_products(dot[i][p % chains], code, q);
+            }
+        }
+        __m512 d = group_d(f, group), m = group_m(f, group);
+        for (int i = 0; i < n; i++) {
+            for (int j = chains / 2; j > 0; j /= 2)
+                for (int l = 0; l < j; l++) dot[i][l] = _mm512_add_epi32(dot[i][l], dot[i][l + j]);
+            size_t at = (size_t)i * x.groups + g;
+            y[i] = add_group(f, y[i], dot[i][0], d, m, x.scale[at], x.scaled_sum[at]);
+        }
+    }
+    for (int i = 0; i < n; i++) finish_avx512(a, r + (uint32_t)i, t, y[i]);
+}
+
+LINEAR_INLINE void unpack_panel(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, size_t g,
+                                size_t n_groups, struct panel *to) {
+    for (int j = 0; j < tiles; j++) {
+        const uint8_t *group = group_at(f, a->w, t + (uint32_t)j, g);
+        for (size_t i = 0; i < n_groups; i++, group += group_bytes(f)) {
+#pragma GCC unroll 16
+            for (int p = 0; p < PAIRS; p++) _mm512_storeu_si512(to[i].pair[p][j], unpack(f, group, p));
+            _mm512_storeu_ps(to[i].d[j], group_d(f, group));
+            if (has_m(f)) _mm512_storeu_ps(to[i].m[j], group_m(f, group));
+        }
+    }
+}
+
+// Adds the panel's groups to the sums of `n` rows (tiles and n constants, at most TILES and ROW_TILE).
+LINEAR_INLINE void meet(enum linear_format f, const struct panel *w, size_t n_groups, int tiles, struct rows x,
+                        row_sums *sum, int n) {
+    for (size_t g = 0; g < n_groups; g++, w++) {
+        __m512i dot[ROW_TILE][TILES];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < tiles; j++) dot[i][j] = _mm512_setzero_si512();
+        for (int p = 0; p < PAIRS; p++) {
+            __m512i code[TILES];
+            for (int j = 0; j < tiles; j++) code[j] = _mm512_loadu_si512(w->pair[p][j]);
+            for (int i = 0; i < n; i++) {
+                __m512i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)p);
+                for (int j = 0; j < tiles; j++) dot[i][j] = add_products(dot[i][j], code[j], q);
+            }
+        }
+        for (int j = 0; j < tiles; j++) {
+            __m512 d = _mm512_loadu_ps(w->d[j]), m = has_m(f) ? _mm512_loadu_ps(w->m[j]) : d;
+            for (int i = 0; i < n; i++) {
+                size_t at = (size_t)i * x.groups + g;
+                __m512 y = _mm512_loadu_ps(sum[i][j]);
+                _mm512_storeu_ps(sum[i][j], add_group(f, y, dot[i][j], d, m, x.scale[at], x.scaled_sum[at]));
+            }
+        }
+    }
+}
+
+// The panel for `n` rows, any number up to ROW_BLOCK.
+LINEAR_INLINE void meet_all(enum linear_format f, const struct panel *w, size_t n_groups, int tiles,
+                            const struct linear_args *a, uint32_t r, size_t g, row_sums *sum, uint32_t n) {
+    for (; n >= ROW_TILE; n -= ROW_TILE, r += ROW_TILE, sum += ROW_TILE)
+        meet(f, w, n_groups, tiles, rows_at(a, r, g), sum, ROW_TILE);
+    for (; n >= 4; n -= 4, r += 4, sum += 4) meet(f, w, n_groups, tiles, rows_at(a, r, g), sum, 4);
+    if (n == 3) meet(f, w, n_groups, tiles, rows_at(a, r, g), sum, 3);
+    if (n == 2) meet(f, w, n_groups, tiles, rows_at(a, r, g), sum, 2);
+    if (n == 1) meet(f, w, n_groups, tiles, rows_at(a, r, g), sum, 1);
+}
+
+// `tiles` tiles (a constant) from tile t on, for rows [begin, end), at most ROW_BLOCK of them.
+LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles,
+                                 uint32_t begin, uint32_t end) {
+    struct panel panel[PANEL_GROUPS];
+    row_sums sum[ROW_BLOCK];
+    size_t groups = a->w->k / LINEAR_GROUP;
+    memset(sum, 0, (end - begin) * sizeof sum[0]);
+    for (size_t g = 0; g < groups; g += PANEL_GROUPS) {
+        size_t n_groups = groups - g < PANEL_GROUPS ? groups - g : PANEL_GROUPS;
+        unpack_panel(f, a, t, tiles, g, n_groups, panel);
+        meet_all(f, panel, n_groups, tiles, a, begin, g, sum, end - begin);
+    }
+    for (uint32_t r = begin; r < end; r++)
+        for (int j = 0; j < tiles; j++) finish_avx512(a, r, t + (uint32_t)j, _mm512_loadu_ps(sum[r - begin][j]));
+}
+
+LINEAR_INLINE void few_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {
+    for (uint32_t t = begin; t < end; t++) {
+        switch (a->n_rows) {
+        case 1: direct(f, a, t, 0, 1); break;
+        case 2: direct(f, a, t, 0, 2); break;
+        case 3: direct(f, a, t, 0, 3); break;
+        case 4: direct(f, a, t, 0, 4); break;
+        default: break;
+        }
+    }
+}
+
+LINEAR_INLINE void product(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {
+    if (a->n_rows <= DIRECT_ROWS) {
+        few_rows(f, a, begin, end);
+        return;
+    }
+    for (uint32_t r = 0; r < a->n_rows; r += ROW_BLOCK) {
+        uint32_t to = a->n_rows - r < ROW_BLOCK ? a->n_rows : r + ROW_BLOCK, t = begin;
+        for (; t + TILES <= end; t += TILES) through_panel(f, a, t, TILES, r, to);
+        if (t < end) through_panel(f, a, t, 1, r, to);
+    }
+}
+
+void linear_q4_0_avx512(const struct linear_args *a, uint32_t begin, uint32_t end) {
+    product(LINEAR_Q4_0, a, begin, end);
+}
+
+void linear_q4_1_avx512(const struct linear_args *a, uint32_t begin, uint32_t end) {
+    product(LINEAR_Q4_1, a, begin, end);
+}
+
+void linear_q8_0_avx512(const struct linear_args *a, uint32_t begin, uint32_t end) {
+    product(LINEAR_Q8_0, a, begin, end);
+}
