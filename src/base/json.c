@@ -25,9 +25,22 @@ static enum status refuse_at(const char *name, const char *text, size_t n, size_
     return err_set(e, STATUS_INVALID, "%s: line %zu, column %zu: %s", name, line, column, what);
 }
 
-// Counts brackets outside strings before anything is built, so that no later walk can meet a deeper nesting.
-static enum status check_depth(const char *name, const char *text, size_t n, struct err *e) {
-    size_t depth = 0;
+enum bound { BOUND_DEPTH, BOUND_VALUES };
+
+static enum status refuse_bound(const char *name, const char *text, size_t n, size_t at, enum bound bound,
+                                struct err *e) {
+    char what[64];
+    if (bound == BOUND_DEPTH)
+        snprintf(what, sizeof what, "nested deeper than %d levels", JSON_DEPTH_MAX);
+    else
+        snprintf(what, sizeof what, "more than %d values", JSON_VALUES_MAX);
+    return refuse_at(name, text, n, at, what, e);
+}
+
+// Counts brackets and separators outside strings before anything is built, so that no later walk can meet a deeper
+// nesting and no document can ask for more memory than its bound on values allows.
+static enum status check_bounds(const char *name, const char *text, size_t n, struct err *e) {
+    size_t depth = 0, values = 1;
     bool in_string = false;
     for (size_t i = 0; i < n; i++) {
         char c = text[i];
@@ -39,12 +52,12 @@ static enum status check_depth(const char *name, const char *text, size_t n, str
         } else if (c == '"') {
             in_string = true;
         } else if (c == '[' || c == '{') {
-            if (++depth <= JSON_DEPTH_MAX) continue;
-            char what[64];
-            snprintf(what, sizeof what, "nested deeper than %d levels", JSON_DEPTH_MAX);
-            return refuse_at(name, text, n, i, what, e);
-        } else if ((c == ']' || c == '}') && depth > 0) {
-            depth--;
+            values++;
+            if (++depth > JSON_DEPTH_MAX) return refuse_bound(name, text, n, i, BOUND_DEPTH, e);
+        } else if (c == ']' || c == '}') {
+            if (depth > 0) depth--;
+        } else if (c == ',' || c == ':') {
+            if (++values > JSON_VALUES_MAX) return refuse_bound(name, text, n, i, BOUND_VALUES, e);
         }
     }
     return STATUS_OK;
@@ -135,7 +148,7 @@ enum status json_parse(const char *name, const char *text, size_t n, yyjson_doc 
     static const yyjson_alc memory = {.malloc = take, .realloc = retake, .free = give};
     *out = NULL;
     while (n > 0 && memchr(" \t\r\n", text[n - 1], 4)) n--; // padding would be copied for nothing
-    TRY(check_depth(name, text, n, e));
+    TRY(check_bounds(name, text, n, e));
     if (n == 0) return err_set(e, STATUS_INVALID, "%s: empty where a JSON document is expected", name);
     yyjson_read_err fault = {0};
     // The cast is yyjson's interface; without its in-place flag it does not write to the text.

@@ -63,6 +63,19 @@ static void bounds_depth(void) {
     yyjson_doc_free(doc);
 }
 
+static void bounds_the_number_of_values(void) {
+    struct buf b;
+    yyjson_doc *doc;
+    struct err e = {0};
+    buf_init(&b, 3 * JSON_VALUES_MAX);
+    buf_byte(&b, '[');
+    for (int i = 0; i < JSON_VALUES_MAX; i++) buf_append(&b, "0,", 2);
+    buf_text(&b, "0]");
+    CHECK_INT(STATUS_INVALID, json_parse("big", b.data, b.n, &doc, &e));
+    CHECK_TEXT("big: line 1, column 8388607: more than 4194304 values", e.message);
+    buf_fini(&b);
+}
+
 static void finds_duplicates_among_many_keys_quickly(void) {
     enum { KEYS = 200000 };
     struct buf b;
@@ -118,6 +131,7 @@ static const struct test_case cases[] = {
     {"points at what is broken", points_at_what_is_broken},
     {"refuses duplicate keys anywhere", refuses_duplicate_keys_anywhere},
     {"bounds depth", bounds_depth},
+    {"bounds the number of values", bounds_the_number_of_values},
     {"finds duplicates among many keys quickly", finds_duplicates_among_many_keys_quickly},
     {"passes on a failed allocation", passes_on_a_failed_allocation},
     {"reads files up to a limit", reads_files_up_to_a_limit},
