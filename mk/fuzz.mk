@@ -21,7 +21,8 @@ FUZZ_BUILD := build/fuzz
 FUZZ_CC := clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = $(filter-out -O2 $(SAN_FLAGS_$(SAN)),$(TF_CFLAGS)) -O1 $(FUZZ_SAN) -fsanitize=fuzzer-no-link -DTF_DEBUG=1
-fuzz_objects = $(patsubst %.c,$(FUZZ_BUILD)/obj/%.o,tests/fuzz/fuzz_$(1).c $(foreach l,$(FUZZ_LAYERS_$(1)),$(SOURCES_$(l))))
+fuzz_sources = tests/fuzz/fuzz_$(1).c $(foreach l,$(FUZZ_LAYERS_$(1)),$(SOURCES_$(l)))
+fuzz_objects = $(patsubst %.c,$(FUZZ_BUILD)/obj/%.o,$(call fuzz_sources,$(1)))
 
 $(FUZZ_BUILD)/obj/%.o: %.c | $(YYJSON_DIR)/yyjson.h
 	@mkdir -p $(@D)

@@ -15,8 +15,8 @@ enum {
 struct gguf_meta; // points into the file image, which must outlive it
 
 // Reads the file image bytes[0..n): GGUF version 2 or 3, little-endian. Adds its tensors to `l` (file index 0) and
-// gives the metadata, to be freed with gguf_meta_free. Layout: magic, version, counts, metadata, tensor descriptions, padding
-// to the alignment, then the data that offsets count from, every tensor at the next multiple of the alignment.
+// gives the metadata, to be freed with gguf_meta_free. Layout: magic, version, counts, metadata, tensor descriptions,
+// padding to the alignment, then the data that offsets count from, every tensor at the next multiple of the alignment.
 enum status gguf_read(struct tensor_list *l, const char *path, const uint8_t *bytes, size_t n, struct gguf_meta **out,
                       struct err *e) TF_MUST_CHECK;
 void gguf_meta_free(struct gguf_meta *m);

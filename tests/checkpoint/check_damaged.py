@@ -40,7 +40,8 @@ class Folder:
         return image[:self.cut]
 
     def add(self, name, dtype, shape, data):
-        self.header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(self.data), len(self.data) + len(data)]}
+        start = len(self.data)
+        self.header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, start + len(data)]}
         self.data += data
 
     def drop(self, name):

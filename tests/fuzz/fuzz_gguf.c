@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-static const char *const keys[] = {"general.architecture", "general.alignment",     "split.count",
-                                   "a",                    "tokenizer.ggml.tokens", "tokenizer.ggml.scores"};
+static const char *const keys[] = {"general.architecture",  "general.alignment",    "split.count", "a",
+                                   "tokenizer.ggml.tokens", "tokenizer.ggml.scores"};
 
 // Touches every byte that a setting stands for.
 static uint64_t touch(const struct setting *s) {

@@ -1,5 +1,6 @@
-// Runs a fuzz target over stored inputs: files, or folders of files in name order. A slow input fails. With -v every
-// input is named before it runs, so that the last name is the one that crashed.
+// Runs a fuzz target over stored inputs: files, or folders of files in name order; a slow input fails.
+//
+// With -v every input is named before it runs, so that the last name is the one that crashed.
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -49,8 +50,10 @@ static void run_folder(const char *folder, int *passed, int *failed) {
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         if (file_exists(path)) {
             if (verbose) printf("%s\n", path);
-            if (run_file(path)) (*passed)++;
-            else (*failed)++;
+            if (run_file(path))
+                (*passed)++;
+            else
+                (*failed)++;
         }
         free(entries[i]);
     }
@@ -61,10 +64,14 @@ int main(int argc, char **argv) {
     int passed = 0, failed = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-v") == 0) verbose = true;
-        else if (file_is_folder(argv[i])) run_folder(argv[i], &passed, &failed);
-        else if (run_file(argv[i])) passed++;
-        else failed++;
+        if (strcmp(argv[i], "-v") == 0)
+            verbose = true;
+        else if (file_is_folder(argv[i]))
+            run_folder(argv[i], &passed, &failed);
+        else if (run_file(argv[i]))
+            passed++;
+        else
+            failed++;
     }
     if (passed + failed == 0) {
         printf("FAIL no inputs\n");

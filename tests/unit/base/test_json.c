@@ -31,7 +31,8 @@ static void gives_values(void) {
 }
 
 static void points_at_what_is_broken(void) {
-    check_refused("{\"a\": 1,\n \"b\": tru}", "x.json: line 2, column 7: invalid literal, expected a valid literal such as 'true'");
+    check_refused("{\"a\": 1,\n \"b\": tru}",
+                  "x.json: line 2, column 7: invalid literal, expected a valid literal such as 'true'");
     check_refused("{\"a\": NaN}", "x.json: line 1, column 7: unexpected character, expected a valid JSON value");
     check_refused("{\"a\": 1} x", "x.json: line 1, column 10: unexpected content after document");
     check_refused("", "x.json: empty where a JSON document is expected");
@@ -97,8 +98,10 @@ static void passes_on_a_failed_allocation(void) {
         mem_fail_after(n);
         enum status status = json_parse("x", "{\"a\": 1, \"b\": 2}", 16, &doc, &e);
         mem_fail_after(0);
-        if (status == STATUS_OK) yyjson_doc_free(doc);
-        else CHECK_INT(STATUS_NO_MEMORY, status);
+        if (status == STATUS_OK)
+            yyjson_doc_free(doc);
+        else
+            CHECK_INT(STATUS_NO_MEMORY, status);
     }
 }
 

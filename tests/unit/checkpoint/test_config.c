@@ -9,7 +9,8 @@
 
 static const char text[] =
     "{\"n\": 42, \"negative\": -3, \"f\": 1.5, \"whole_float\": 4096.0, \"huge\": 1e300, \"yes\": true, \"none\": null,"
-    " \"s\": \"llama\", \"list\": [1, 2.0, \"x\", null, 0.5], \"ids\": [2, 7], \"rope\": {\"theta\": 1e4, \"deep\": {\"x\": "
+    " \"s\": \"llama\", \"list\": [1, 2.0, \"x\", null, 0.5], \"ids\": [2, 7], \"rope\": {\"theta\": 1e4, \"deep\": "
+    "{\"x\": "
     "1}}, \"flat\": 5}";
 
 static struct config *json_config(void) {
@@ -192,8 +193,7 @@ static void reads_every_type_of_gguf_metadata(void) {
     CHECK(config_u64(c, "u64", &v, NULL) == STATUS_OK && v == 1ull << 32);
     CHECK_REFUSED(STATUS_INVALID, "g: key \"i64\": expected a whole number >= 0, found -1",
                   config_u64(c, "i64", &v, &e));
-    CHECK_REFUSED(STATUS_INVALID, "g: key \"f64\": expected a finite number, found nan",
-                  config_f64(c, "f64", &f, &e));
+    CHECK_REFUSED(STATUS_INVALID, "g: key \"f64\": expected a finite number, found nan", config_f64(c, "f64", &f, &e));
     CHECK_REFUSED(STATUS_INVALID, "g: key \"s\": expected a whole number >= 0, found a text of 2 bytes",
                   config_u64(c, "s", &v, &e));
     CHECK(config_f64_at(c, "i16s", 1, &f, NULL) == STATUS_OK && f == -1);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { U8 = 0, F32 = 6, STRING = 8, ARRAY = 9, U64 = 10 }; // metadata types
-enum { T_F32 = 0, T_Q4_0 = 2, T_Q8_0 = 8, T_Q4_K = 12 };                               // tensor types
+enum { T_F32 = 0, T_Q4_0 = 2, T_Q8_0 = 8, T_Q4_K = 12 };   // tensor types
 
 static struct buf start(uint32_t version, uint64_t n_tensors, uint64_t n_keys) {
     struct buf b;
@@ -80,7 +80,8 @@ static void refuses_other_heads(void) {
     check_image(&b, STATUS_UNSUPPORTED, "f: GGUF version 50331648 (a big-endian file?); 2 and 3 can be read");
     b = start(3, 0, 0);
     b.n = 10;
-    check_image(&b, STATUS_INVALID, "f: field \"tensor count\": 8 bytes at byte 8 lead past the end of the file (10 bytes)");
+    check_image(&b, STATUS_INVALID,
+                "f: field \"tensor count\": 8 bytes at byte 8 lead past the end of the file (10 bytes)");
     b = start(3, 0, 1ull << 60);
     check_image(&b, STATUS_INVALID, "f: 1152921504606846976 keys and 0 tensors do not fit into 24 bytes");
     b = start(3, 1ull << 63, 0);
@@ -187,9 +188,10 @@ static void refuses_broken_tensors(void) {
     check_tensor(1, row, T_Q4_0, 4, STATUS_INVALID, "f: tensor \"w\": offset 4 is no multiple of the alignment 32");
     check_tensor(1, row, T_Q4_0, 32, STATUS_INVALID,
                  "f: tensor \"w\" ends at byte 68 of the data, but the file has 36 (is it cut short?)");
-    check_tensor(1, row, T_Q4_0, UINT64_MAX - 31, STATUS_INVALID,
-                 "f: tensor \"w\": 36 bytes at offset 18446744073709551584 lead past the end of the file (100 bytes; is "
-                 "it cut short?)");
+    check_tensor(
+        1, row, T_Q4_0, UINT64_MAX - 31, STATUS_INVALID,
+        "f: tensor \"w\": 36 bytes at offset 18446744073709551584 lead past the end of the file (100 bytes; is "
+        "it cut short?)");
     check_tensor(2, wide, T_Q4_0, 0, STATUS_INVALID,
                  "f: tensor \"w\" ends at byte 72 of the data, but the file has 36 (is it cut short?)");
     check_tensor(1, long_row, T_F32, 0, STATUS_INVALID,

@@ -37,10 +37,12 @@ static void reads_tensors_in_any_order_and_place(void) {
     struct err e;
     buf_init(&b, 1 << 20);
     // An odd header length leaves every tensor misaligned; blanks pad it; one tensor is empty, one has no dimension.
-    put_safetensors(&b,
-                    "{" B_AT(25, 33) "," A_AT(1, 25) ",\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[25,25]},"
-                    "\"s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},\"__metadata__\":{\"format\":\"mlx\"}}   ",
-                    33);
+    put_safetensors(
+        &b,
+        "{" B_AT(25, 33) "," A_AT(1, 25) ",\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[25,25]},"
+                                         "\"s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},\"__metadata__"
+                                         "\":{\"format\":\"mlx\"}}   ",
+        33);
     CHECK_INT(STATUS_OK, read_image(&b, &l, &e));
     CHECK_TEXT("", e.message);
     tensor_list_sort(&l);
@@ -92,10 +94,8 @@ static void refuses_headers_of_another_form(void) {
 
 static void refuses_names_that_cannot_be_shown(void) {
     check_header("{\"\":{}}", 0, STATUS_INVALID, "f: a tensor has an empty name");
-    check_header("{\"a\\nb\":{}}", 0, STATUS_INVALID,
-                 "f: tensor \"a...\": its name holds control character 0x0a");
-    check_header("{\"a\\u0000\":{}}", 0, STATUS_INVALID,
-                 "f: tensor \"a...\": its name holds control character 0x00");
+    check_header("{\"a\\nb\":{}}", 0, STATUS_INVALID, "f: tensor \"a...\": its name holds control character 0x0a");
+    check_header("{\"a\\u0000\":{}}", 0, STATUS_INVALID, "f: tensor \"a...\": its name holds control character 0x00");
     char header[400] = "{\"";
     memset(header + 2, 'n', TENSOR_NAME_MAX + 1);
     memcpy(header + 3 + TENSOR_NAME_MAX, "\":{}}", 6);
@@ -109,7 +109,8 @@ static void refuses_names_that_cannot_be_shown(void) {
 static void refuses_entries_of_the_wrong_form(void) {
     check_header("{\"a\":{\"shape\":[],\"data_offsets\":[0,4]}}", 4, STATUS_INVALID,
                  "f: tensor \"a\": \"dtype\" is missing or no string");
-    check_header(ENTRY("\"F33\"", "[1]", "[0,4]"), 4, STATUS_UNSUPPORTED, "f: tensor \"a\": dtype \"F33\" is not known");
+    check_header(ENTRY("\"F33\"", "[1]", "[0,4]"), 4, STATUS_UNSUPPORTED,
+                 "f: tensor \"a\": dtype \"F33\" is not known");
     check_header(ENTRY("\"Q4_0\"", "[32]", "[0,18]"), 18, STATUS_UNSUPPORTED,
                  "f: tensor \"a\": dtype \"Q4_0\" is not known");
     check_header(ENTRY("\"F32\"", "4", "[0,4]"), 4, STATUS_INVALID, "f: tensor \"a\": \"shape\" is missing or no list");
@@ -136,8 +137,9 @@ static void refuses_sizes_that_disagree(void) {
                  "f: tensor \"a\": the product of its shape overflows");
     check_header(ENTRY("\"F32\"", "[4611686018427387905]", "[0,4]"), 4, STATUS_INVALID,
                  "f: tensor \"a\": the product of its shape overflows");
-    check_header(ENTRY("\"F32\"", "[1]", "[18446744073709551615,18446744073709551615]"), 4, STATUS_INVALID,
-                 "f: tensor \"a\" ends at byte 18446744073709551615 of the data, but the file has 4 (is it cut short?)");
+    check_header(
+        ENTRY("\"F32\"", "[1]", "[18446744073709551615,18446744073709551615]"), 4, STATUS_INVALID,
+        "f: tensor \"a\" ends at byte 18446744073709551615 of the data, but the file has 4 (is it cut short?)");
 }
 
 static void refuses_overlaps_gaps_and_leftovers(void) {
