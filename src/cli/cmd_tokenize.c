@@ -44,7 +44,7 @@ static enum status answer(struct work *w, struct err *e) {
     if (w->line.failed != STATUS_OK) {
         return err_set(e, w->line.failed, "the line is longer than %d bytes", LINE_BYTES_MAX);
     }
-    TRY(json_parse("line", w->line.n ? w->line.data : "", w->line.n, &doc, e));
+    TRY(json_parse("JSON", w->line.n ? w->line.data : "", w->line.n, &doc, e));
     yyjson_val *root = yyjson_doc_get_root(doc);
     enum status s = w->decode ? decode(w, root, e) : encode(w, root, e);
     yyjson_doc_free(doc);

@@ -3,8 +3,16 @@
 
 #include "cli/sampling.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
+
+// The text side is opened by a thread of its own while the weights are packed: a reply should start at once.
+struct text_job {
+    struct run *run;
+    enum status status;
+    struct err err;
+};
 
 static enum status open_text(struct run *r, struct err *e) {
     const struct checkpoint *c = r->session.checkpoint;
@@ -15,12 +23,27 @@ static enum status open_text(struct run *r, struct err *e) {
     return STATUS_OK;
 }
 
+static void *run_text_job(void *context) {
+    struct text_job *job = context;
+    job->status = open_text(job->run, &job->err);
+    return NULL;
+}
+
 enum status run_open(struct run *r, const struct options *o, const char *model, struct command_error *e) {
     r->options = o;
     r->to_terminal = isatty(STDOUT_FILENO);
     TRY(session_open(&r->session, o, model, e));
-    TRY(open_text(r, &e->err));
-    return session_load(&r->session, o, &e->err);
+    struct text_job job = {.run = r};
+    pthread_t thread;
+    bool threaded = pthread_create(&thread, NULL, run_text_job, &job) == 0;
+    if (!threaded) run_text_job(&job);
+    enum status s = session_load(&r->session, o, &e->err);
+    if (threaded) pthread_join(thread, NULL);
+    if (s == STATUS_OK && job.status != STATUS_OK) {
+        e->err = job.err;
+        s = job.status;
+    }
+    return s;
 }
 
 void run_close(struct run *r) {

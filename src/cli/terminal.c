@@ -79,28 +79,40 @@ static int next_character(EditLine *el, wchar_t *out) {
     }
 }
 
-static bool ends_with(const wchar_t *text, size_t n, const wchar_t *tail) {
-    size_t m = wcslen(tail);
-    return n >= m && wmemcmp(text + n - m, tail, m) == 0;
+// Reads a paste up to its closing mark. Returns its length without the mark and without newlines at its end, or -1 when
+// the input ended or it is too long; then it was read to its end all the same, lest its rest be taken as typed.
+static ssize_t read_paste(EditLine *el, wchar_t *text) {
+    const size_t mark = wcslen(PASTE_END);
+    size_t n = 0;
+    bool too_long = false;
+    for (wchar_t got; el_wgetc(el, &got) == 1;) {
+        if (n == PASTE_CHARACTERS_MAX) {
+            too_long = true;
+            wmemmove(text, text + n - mark, mark);
+            n = mark;
+        }
+        text[n++] = got == L'\r' ? L'\n' : got;
+        if (n < mark || wmemcmp(text + n - mark, PASTE_END, mark) != 0) continue;
+        n -= mark;
+        while (n && text[n - 1] == L'\n') n--;
+        return too_long ? -1 : (ssize_t)n;
+    }
+    return -1;
 }
 
-// Bound to the mark that begins a paste: everything up to the closing mark is text, newlines too.
+// Bound to the mark that begins a paste: everything in it is text, newlines too.
 static unsigned char insert_paste(EditLine *el, int c) {
     (void)c;
-    wchar_t *text = mem_new(PASTE_CHARACTERS_MAX + 1, sizeof *text), got;
+    wchar_t *text = mem_new(PASTE_CHARACTERS_MAX + 1, sizeof *text);
     if (!text) return CC_ERROR;
-    size_t n = 0;
-    while (n < PASTE_CHARACTERS_MAX && el_wgetc(el, &got) == 1) {
-        text[n++] = got == L'\r' ? L'\n' : got;
-        if (!ends_with(text, n, PASTE_END)) continue;
-        n -= wcslen(PASTE_END);
-        break;
+    ssize_t n = read_paste(el, text);
+    bool inserted = n == 0;
+    if (n > 0) {
+        text[n] = L'\0';
+        inserted = el_winsertstr(el, text) == 0;
     }
-    while (n && text[n - 1] == L'\n') n--;
-    text[n] = L'\0';
-    int failed = n ? el_winsertstr(el, text) : 0;
     mem_free(text);
-    return failed ? CC_ERROR : CC_REFRESH;
+    return inserted ? CC_REFRESH : CC_ERROR;
 }
 
 static unsigned char insert_newline(EditLine *el, int c) {
@@ -183,7 +195,7 @@ enum terminal_input terminal_read(struct terminal *t, struct buf *text) {
     int n = 0;
     const wchar_t *line = el_wgets(t->editor, &n);
     fputs(PASTE_OFF, stdout);
-    if (t->interrupted) fputc('\n', stdout);
+    if (t->interrupted || !line) fputc('\n', stdout);
     fflush(stdout);
     buf_reset(text);
     if (t->interrupted) {
