@@ -120,7 +120,7 @@ static void visit_fault(struct check *c, const struct check_family *f, const str
     if (c->options->bench || !chosen(c->options, name)) return;
     if (c->options->list) {
         check_line(c, "%-36s planted: %s; %s must go red", name, fault->does, gate_names[fault->gate]);
-    } else if (run_gate(c, f, fault->gate, fault->variant)) {
+    } else if (run_gate(c, f, (int)fault->gate, fault->variant)) {
         check_line(c, "MISSED  %s: %s, and %s stayed green", name, fault->does, gate_names[fault->gate]);
         s->missed++;
     } else {
