@@ -52,7 +52,7 @@ void attention_move(const struct attention_cache *c, const int32_t *pages, uint3
 //   y[d] = (ascending over p, from 0: a = fmaf(e[p], value[p][d], a)) * (1 / total)
 // shape   q [rows][ldq] = heads x head_dim, y [rows][ldy] = heads x value_dim; scratch: attention_scratch_floats
 //         floats a worker, for the most visible keys of any row
-// needs   every visible slot stored; heads % kv_heads == 0; slots past the last visible key may hold anything, NaN included
+// needs   every visible slot stored; heads % kv_heads == 0; slots past the last visible key may hold anything, NaN too
 // order   above: never depends on rows, tiles, pages or the path's shape
 // check   equal bits to the reference
 struct attention_args {

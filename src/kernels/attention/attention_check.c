@@ -1,5 +1,4 @@
-// Checks of attention: its gates and speed. Problems are in attention_problem_check.c, planted faults in
-// attention_fault_check.c.
+// Checks of attention: its gates and speed.
 #include "kernels/attention/attention_check.h"
 
 #include "kernels/attention/attention_cache.h"
@@ -37,11 +36,11 @@ static void bits(struct check *c, const void *variant) {
 // One query against double precision. With u = 2^-24, a score's sum is off by dims u of the sum of magnitudes, its
 // scaling and the subtraction of the largest by u each; so a weight is off by twice the worst of these and exp's 2 u.
 // The total adds n/16 + 5 roundings, the chain of values n, the quotient and the last product 2.
-static void near_exact(struct check *c, const struct attention_problem *p, uint32_t r, uint32_t head, uint32_t kv_head) {
+static void near_exact(struct check *c, const struct attention_problem *p, uint32_t r, uint32_t head) {
     const struct attention_cache *cache = &p->cache;
     const struct attention_row *row = &p->rows[r];
     const float *q = p->q + (size_t)r * p->args.ldq + (size_t)head * cache->head_dim;
-    uint32_t n = attention_visible(row);
+    uint32_t n = attention_visible(row), kv_head = head / (p->args.heads / cache->kv_heads);
     double score[1024], most = -INFINITY, worst = 0, least = INFINITY;
     for (uint32_t i = 0; i < n; i++) {
         const float *key = attention_key(cache, row->pages, kv_head, attention_slot(row, i));
@@ -79,7 +78,7 @@ static void accuracy(struct check *c, const void *variant) {
         attention_problem_store(&p, 0, p.tokens);
         attention_problem_run(&p, fn_of(variant), 0, shapes[i].rows);
         for (uint32_t r = 0; r < shapes[i].rows; r++)
-            for (uint32_t h = 0; h < p.args.heads; h++) near_exact(c, &p, r, h, h / shapes[i].group);
+            for (uint32_t h = 0; h < p.args.heads; h++) near_exact(c, &p, r, h);
         check_forget(c);
     }
 }
@@ -122,8 +121,8 @@ static void run_part(void *context, uint32_t part, uint32_t n, uint32_t worker) 
     const struct parts *j = context;
     struct attention_args a = j->p->args;
     a.cache = &j->p->cache;
-    uint32_t range = part / a.cache->kv_heads;
-    j->fn(&a, part % a.cache->kv_heads, j->border[range], j->border[range + 1], j->scratch + part * j->p->scratch_floats);
+    uint32_t range = part / a.cache->kv_heads, kv_head = part % a.cache->kv_heads;
+    j->fn(&a, kv_head, j->border[range], j->border[range + 1], j->scratch + part * j->p->scratch_floats);
 }
 
 static void partition(struct check *c, const void *variant) {
@@ -164,7 +163,8 @@ static void prompt_is_decode(struct check *c, attention_fn *fn) {
 }
 
 // Token `from` of one problem becomes token `to` of the other.
-static void copy_token(const struct attention_problem *a, uint32_t from, const struct attention_problem *b, uint32_t to) {
+static void copy_token(const struct attention_problem *a, uint32_t from, const struct attention_problem *b,
+                       uint32_t to) {
     size_t k = (size_t)a->cache.kv_heads * a->cache.head_dim, v = (size_t)a->cache.kv_heads * a->cache.value_dim;
     memcpy(b->keys + to * k, a->keys + from * k, k * sizeof(float));
     memcpy(b->values + to * v, a->values + from * v, v * sizeof(float));

@@ -1,4 +1,4 @@
-// Drawing one token quickly: candidates are cut by radix selection, and noise is made only for ids that could still win.
+// Drawing one token quickly: candidates are cut by radix selection, noise is made only for ids that could still win.
 #include "kernels/draw/draw_steps.h"
 
 double draw_noise(uint64_t hash) {
@@ -16,12 +16,28 @@ double draw_gumbel(uint64_t seed, uint64_t token_index, uint32_t id) {
 
 size_t draw_scratch_bytes(uint32_t n_ids) { return 2 * (size_t)n_ids * sizeof(struct draw_candidate); }
 
+enum { BLOCK = 64 };
+
+// The largest of BLOCK logits, in eight chains; NaN is passed over.
+static float largest_of_block(const float *x) {
+    float lane[8], most = -INFINITY;
+    for (int l = 0; l < 8; l++) lane[l] = -INFINITY;
+    for (int i = 0; i < BLOCK; i += 8)
+        for (int l = 0; l < 8; l++) lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    for (int l = 0; l < 8; l++) most = lane[l] > most ? lane[l] : most;
+    return most;
+}
+
 // The id of the largest logit, lower id on ties; 0 when there is nothing above -inf.
 static uint32_t largest(const float *logits, uint32_t n) {
     float most = -INFINITY;
     uint32_t at = 0;
-    for (uint32_t id = 0; id < n; id++)
-        if (logits[id] > most) most = logits[id], at = id;
+    for (uint32_t begin = 0; begin < n; begin += BLOCK) {
+        uint32_t end = begin + BLOCK;
+        if (end <= n && !(largest_of_block(logits + begin) > most)) continue;
+        for (uint32_t id = begin; id < end && id < n; id++)
+            if (logits[id] > most) most = logits[id], at = id;
+    }
     return at;
 }
 
@@ -63,28 +79,75 @@ static uint64_t last_of_prefix(const struct draw_candidate *list, uint32_t n, ui
     return found;
 }
 
-static uint32_t keep_from(struct draw_candidate *list, uint32_t n, uint64_t least_key, uint64_t least_weight) {
+static uint32_t keep_from(struct draw_candidate *list, uint32_t n, uint64_t least_key) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (list[i].key >= least_key && list[i].weight >= least_weight) list[kept++] = list[i];
+        if (list[i].key >= least_key) list[kept++] = list[i];
+    return kept;
+}
+
+// A logit that at least k ids reach: the k-th largest of the blocks' largest; -inf when there are fewer blocks.
+static float reached_by(const float *logits, uint32_t n, uint32_t k, struct draw_candidate *list) {
+    uint32_t blocks = n / BLOCK;
+    if (k == 0 || k > blocks) return -INFINITY;
+    for (uint32_t b = 0; b < blocks; b++)
+        list[b] = (struct draw_candidate){draw_key(largest_of_block(logits + (size_t)b * BLOCK), b), 1};
+    uint32_t block = draw_key_id(last_of_prefix(list, blocks, k, list + blocks));
+    return largest_of_block(logits + (size_t)block * BLOCK);
+}
+
+// Sums of weights: of all that went through weigh(), and of what it kept.
+struct sums {
+    uint64_t all, kept;
+};
+
+// Weighs n candidates, the ids of `list` or else all from 0 on, and keeps in `list` those that could outlive top_p and
+// min_p: what is left out by top_p weighs too little, all n together, to make the difference from all to need.
+static uint32_t weigh(const struct draw_rule *rule, const float *logits, float most, struct draw_candidate *list,
+                      uint32_t n, bool listed, struct sums *sums) {
+    uint64_t least = draw_min_p_need(rule->min_p);
+    uint32_t kept = 0;
+    *sums = (struct sums){0};
+    for (uint32_t begin = 0; begin < n; begin += BLOCK) {
+        double part[BLOCK];
+        uint32_t ids[BLOCK], in = n - begin < BLOCK ? n - begin : BLOCK;
+        for (uint32_t i = 0; i < in; i++) {
+            ids[i] = listed ? draw_key_id(list[begin + i].key) : begin + i;
+            double scaled = draw_scaled(logits[ids[i]], most, rule->temperature);
+            part[i] = scaled <= 0.0 ? scaled : -INFINITY; // NaN weighs nothing
+        }
+        math_exp64_row(part, part, in);
+        for (uint32_t i = 0; i < in; i++) {
+            uint64_t weight = draw_weight(part[i]);
+            sums->all += weight;
+            if (weight < least) continue;
+            sums->kept += weight;
+            list[kept++] = (struct draw_candidate){draw_key(logits[ids[i]], ids[i]), weight};
+        }
+        if (!draw_cuts_top_p(rule)) continue;
+        uint64_t spare = sums->all - draw_top_p_need(rule->top_p, sums->all);
+        if (spare / n > least) least = spare / n;
+    }
     return kept;
 }
 
 // Fills `list` with what top_k, top_p and min_p leave, in no particular order.
 static uint32_t cut(const struct draw_rule *rule, const float *logits, float most, struct draw_candidate *list) {
-    uint32_t n = rule->n_ids;
-    struct draw_candidate *spare = list + n;
-    for (uint32_t id = 0; id < n; id++) list[id] = (struct draw_candidate){draw_key(logits[id], id), 1};
-    if (rule->top_k && rule->top_k < n) n = keep_from(list, n, last_of_prefix(list, n, rule->top_k, spare), 0);
-
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        list[i].weight = draw_weight(logits[draw_key_id(list[i].key)], most, rule->temperature);
-        total += list[i].weight;
+    uint32_t k = rule->top_k < rule->n_ids ? rule->top_k : 0, n = rule->n_ids;
+    struct draw_candidate *spare = list + rule->n_ids;
+    if (k) {
+        float reached = reached_by(logits, rule->n_ids, k, list);
+        n = 0;
+        for (uint32_t id = 0; id < rule->n_ids; id++)
+            if (!(logits[id] < reached)) list[n++] = (struct draw_candidate){draw_key(logits[id], id), 1};
+        n = keep_from(list, n, last_of_prefix(list, n, k, spare));
     }
-    uint64_t least = 0;
-    if (draw_cuts_top_p(rule)) least = last_of_prefix(list, n, draw_top_p_need(rule->top_p, total), spare);
-    return keep_from(list, n, least, draw_min_p_need(rule->min_p));
+    struct sums sums;
+    n = weigh(rule, logits, most, list, n, k, &sums);
+    if (!draw_cuts_top_p(rule)) return n;
+    uint64_t need = draw_top_p_need(rule->top_p, sums.all);
+    if (sums.kept <= need) return n; // the prefix reaches past what min_p left
+    return keep_from(list, n, last_of_prefix(list, n, need, spare));
 }
 
 int32_t draw_token(const struct draw_rule *rule, const float *logits, uint64_t token_index, void *scratch) {

@@ -24,8 +24,8 @@ double draw_gumbel(uint64_t seed, uint64_t token_index, uint32_t id);
 size_t draw_scratch_bytes(uint32_t n_ids);
 
 // The token at index `token_index` (the drawn token's place in prompt + reply): the argmax over kept candidates of
-// (logit - l_max) / T + gumbel in double, lower id on ties. Candidates: all ids below n_ids by descending logit, lower id
-// first on ties; of them the first top_k; of those the shortest prefix whose q sum up to ceil(top_p * total), q_i =
+// (logit - l_max) / T + gumbel in double, lower id on ties. Candidates: all ids below n_ids by descending logit, lower
+// id first on ties; of them the first top_k; of those the shortest prefix whose q sum up to ceil(top_p * total), q_i =
 // floor(exp((l_i - l_max) / T) * 2^40 + 1/2), top_p cut to 63 bits, by a 128-bit product; of those the ones with
 // q_i >= ceil(min_p * 2^40). NaN logits count as minus infinity; a largest logit that is infinite is drawn at once.
 // Never allocates.

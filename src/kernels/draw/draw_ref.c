@@ -28,8 +28,10 @@ int32_t draw_token_ref(const struct draw_rule *rule, const float *logits, uint64
     if (!(rule->temperature > 0.0) || !isfinite(most)) return (int32_t)draw_key_id(list[0].key);
 
     if (rule->top_k && rule->top_k < n) n = rule->top_k;
-    for (uint32_t i = 0; i < n; i++)
-        list[i].weight = draw_weight(logits[draw_key_id(list[i].key)], most, rule->temperature);
+    for (uint32_t i = 0; i < n; i++) {
+        double scaled = draw_scaled(logits[draw_key_id(list[i].key)], most, rule->temperature);
+        list[i].weight = isnan(scaled) ? 0 : draw_weight(math_exp64(scaled));
+    }
     if (draw_cuts_top_p(rule)) n = cut_top_p(list, n, rule->top_p);
 
     double best = -INFINITY;

@@ -42,11 +42,8 @@ static inline double draw_scaled(float logit, float most, double temperature) {
     return ((double)logit - (double)most) / temperature;
 }
 
-// Probability in units of the largest one's 2^-40.
-static inline uint64_t draw_weight(float logit, float most, double temperature) {
-    double x = draw_scaled(logit, most, temperature);
-    return x > -29.0 ? (uint64_t)(math_exp64(x) * DRAW_ONE + 0.5) : 0; // below, it rounds to 0
-}
+// Probability, as a part of the largest one's, in units of 2^-40.
+static inline uint64_t draw_weight(double part) { return (uint64_t)(int64_t)(part * DRAW_ONE + 0.5); }
 
 static inline bool draw_cuts_top_p(const struct draw_rule *r) { return r->top_p > 0.0 && r->top_p < 1.0; }
 

@@ -17,17 +17,19 @@ float math_sigmoid(float x);
 // Double precision, for tables and for drawing: own polynomials of plain multiplications and additions, a few units in
 // the last place off. exp gives 0 below the smallest normal number.
 double math_exp64(double x);
-double math_log64(double x);                                // 0 gives -inf, below 0 NaN
-double math_log1p64(double x);                              // log(1 + x), accurate near 0; -1 gives -inf
-void math_sincos64(double x, double *sine, double *cosine); // |x| up to 2^31, reduced in double-double
+void math_exp64_row(const double *x, double *y, size_t n); // y[i] = math_exp64(x[i]); y may be x
+double math_log64(double x);                               // 0 gives -inf, below 0 NaN
+double math_log1p64(double x);                             // log(1 + x), accurate near 0; -1 gives -inf
+// Of |x| up to 2^31, reduced in double-double.
+void math_sincos64(double x, double *sine, double *cosine);
 
 // The numbers of math_exp, shared with its SIMD forms.
-#define MATH_EXP_LOWEST (-0x1.5d589ep+6f) // below: 0 (just above log 2^-126)
-#define MATH_EXP_HIGHEST 0x1.62e42ep+6f   // above: +inf
-#define MATH_EXP_LOG2E 0x1.715476p+0f     // 1 / log 2
-#define MATH_EXP_ROUND 0x1.8p+23f         // adding it rounds to a whole number, which is then in the low bits
-#define MATH_EXP_LN2_HI 0x1.62e43p-1f
-#define MATH_EXP_LN2_LO (-0x1.05c61p-29f)
+#define MATH_EXP_LOWEST  (-0x1.5d589ep+6f) // below: 0 (just above log 2^-126)
+#define MATH_EXP_HIGHEST 0x1.62e42ep+6f    // above: +inf
+#define MATH_EXP_LOG2E   0x1.715476p+0f    // 1 / log 2
+#define MATH_EXP_ROUND   0x1.8p+23f        // adding it rounds to a whole number, which is then in the low bits
+#define MATH_EXP_LN2_HI  0x1.62e43p-1f
+#define MATH_EXP_LN2_LO  (-0x1.05c61p-29f)
 // Minimax of (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, error 2^-28 of exp(r); lowest power first.
 #define MATH_EXP_C0 0x1.fffffcp-2f
 #define MATH_EXP_C1 0x1.555492p-3f

@@ -65,15 +65,15 @@ static void accuracy(struct check *c, const void *variant) {
             double want = v->of->exact((double)x[i]);
             if (isnan(x[i]) && !isnan(y[i])) check_fail(c, "NaN gives %g", (double)y[i]);
             if (isnan(x[i]) || (want > 0x1.fffffefp+127 && isinf(y[i]))) continue;
-            check_near(c, want, (double)y[i], want * v->of->bound + (want < 0x1.000001p-126 ? 0x1.0001p-126 : 0), "of %a",
-                       (double)x[i]);
+            double flushed = want < 0x1.000001p-126 ? 0x1.0001p-126 : 0;
+            check_near(c, want, (double)y[i], want * v->of->bound + flushed, "of %a", (double)x[i]);
         }
     }
 }
 
 static void run(const void *variant, const struct check_rows_call *call) {
-    for (uint32_t r = call->begin; r < call->end; r++)
-        ((const struct variant *)variant)->fn(call->in + (size_t)r * call->ld, call->out + (size_t)r * call->ld, call->n);
+    for (size_t r = call->begin; r < call->end; r++)
+        ((const struct variant *)variant)->fn(call->in + r * call->ld, call->out + r * call->ld, call->n);
 }
 
 static const struct check_rows_op op = {1, 1, 0, run, NULL};

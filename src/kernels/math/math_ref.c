@@ -4,6 +4,7 @@
 #include "base/float16.h"
 
 #include <math.h>
+#include <string.h>
 
 float math_exp(float x) {
     float c = x > MATH_EXP_LOWEST ? x : MATH_EXP_LOWEST; // NaN becomes the lower end too: the steps stay defined
@@ -55,19 +56,54 @@ static inline double polynomial(const double *c, int n, double x) {
 // log 2 in two parts: whole multiples of the first, below 2^14, are exact.
 static const double LN2_HI = 0x1.62e42fefap-1, LN2_LO = 0x1.cf79abc9e3b3ap-40;
 
-double math_exp64(double x) {
+// Two numbers side by side: every 64-bit instruction set has vectors of them.
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
+static inline pair choose(pair_bits mask, pair yes, pair no) {
+    return (pair)((mask & (pair_bits)yes) | (~mask & (pair_bits)no));
+}
+
+static inline void exp64_pair(const double *from, double *to) {
     // Minimax of (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, error 2^-64 of exp(r).
-    static const double c[] = {0x1.0000000000000p-1,  0x1.555555555555bp-3,  0x1.5555555555503p-5,  0x1.111111110ec5dp-7,
-                               0x1.6c16c16c3049ep-10, 0x1.a01a01b37e5ecp-13, 0x1.a01a01368a6cdp-16, 0x1.71ddf02075bcdp-19,
-                               0x1.27e5b4502b29ep-22, 0x1.af6be8722afb2p-26, 0x1.1e3d1ef7b7d4ap-29};
-    if (x != x) return x;
-    if (x < -708.0) return 0.0;
-    if (x > 709.75) return INFINITY;
-    double t = x * 0x1.71547652b82fep+0 + 0x1.8p+52;
-    double n = t - 0x1.8p+52;
-    double r = (x - n * LN2_HI) - n * LN2_LO;
-    double p = (polynomial(c, 11, r) * (r * r) + r) + 1.0;
-    return double_from_bits(double_bits(p) + (double_bits(t) << 52));
+    static const double c[] = {0x1.0000000000000p-1,  0x1.555555555555bp-3,  0x1.5555555555503p-5,
+                               0x1.111111110ec5dp-7,  0x1.6c16c16c3049ep-10, 0x1.a01a01b37e5ecp-13,
+                               0x1.a01a01368a6cdp-16, 0x1.71ddf02075bcdp-19, 0x1.27e5b4502b29ep-22,
+                               0x1.af6be8722afb2p-26, 0x1.1e3d1ef7b7d4ap-29};
+    const pair zero = {0}, lowest = zero - 708.0, highest = zero + 709.75, round = zero + 0x1.8p+52;
+    pair x;
+    memcpy(&x, from, sizeof x);
+    pair in = choose(x > lowest, x, lowest); // NaN becomes the lower end too: the steps stay defined
+    in = choose(in < highest, in, highest);
+    pair whole = in * 0x1.71547652b82fep+0 + round; // rounded to a whole number, which is in the low bits
+    pair times = whole - round;
+    pair r = (in - times * LN2_HI) - times * LN2_LO;
+    pair z = r * r, even = zero + c[10], odd = zero + c[9]; // two chains, of even and of odd powers
+    for (int k = 8; k > 0; k -= 2) {
+        even = even * z + c[k];
+        odd = odd * z + c[k - 1];
+    }
+    even = even * z + c[0];
+    pair p = ((even + odd * r) * z + r) + 1.0;
+    pair y = (pair)((pair_bits)p + ((pair_bits)whole << 52));
+    y = choose(x < lowest, zero, y);
+    y = choose(x > highest, zero + INFINITY, y);
+    y = choose(x != x, x, y);
+    memcpy(to, &y, sizeof y);
+}
+
+void math_exp64_row(const double *x, double *y, size_t n) {
+    size_t i = 0;
+    for (; i + 2 <= n; i += 2) exp64_pair(x + i, y + i);
+    if (i == n) return;
+    double last[2] = {x[i], x[i]};
+    exp64_pair(last, last);
+    y[i] = last[0];
+}
+
+double math_exp64(double x) {
+    math_exp64_row(&x, &x, 1);
+    return x;
 }
 
 // log(1 + f) + e log 2 for 1 + f within sqrt(1/2) .. sqrt(2); `c` is added among the small terms.
@@ -110,7 +146,7 @@ double math_log1p64(double x) {
 
 void math_sincos64(double x, double *sine, double *cosine) {
     // Minimax of (sin(r) / r - 1) / r^2 and (cos(r) - 1 + r^2/2) / r^4 in r^2 on |r| <= pi/4, errors 2^-58 and 2^-64.
-    static const double cs[] = {-0x1.5555555555549p-3, 0x1.111111110f87ap-7,  -0x1.a01a019c11978p-13,
+    static const double cs[] = {-0x1.5555555555549p-3, 0x1.111111110f87ap-7,   -0x1.a01a019c11978p-13,
                                 0x1.71de3577b56b1p-19, -0x1.ae5e6639d42a1p-26, 0x1.5d9300cf18cc4p-33};
     static const double cc[] = {0x1.555555555554cp-5,   -0x1.6c16c16c1517ep-10, 0x1.a01a019cb1bebp-16,
                                 -0x1.27e4f809f1605p-22, 0x1.1ee9ebe9abe4bp-29,  -0x1.8fae9cb4be0c4p-37};

@@ -29,8 +29,8 @@ static void rows(struct check *c, const void *variant) { check_rows_alone(c, &op
 static void partition(struct check *c, const void *variant) { check_rows_partition(c, &op, variant); }
 static void edges(struct check *c, const void *variant) { check_rows_edges(c, &op, variant); }
 
-// In units u = 2^-24 of the result: n/16 + 5 roundings of a sum of positive terms, its mean and eps, halved by the root;
-// then root, reciprocal and two products.
+// In units u = 2^-24 of the result: n/16 + 5 roundings of a sum of positive terms, its mean and eps, halved by the
+// root; then root, reciprocal and two products.
 static double bound(uint32_t n, double y) { return fabs(y) * 0x1p-24 * 1.01 * ((n / 16.0 + 8) / 2 + 4) + 0x1p-140; }
 
 static void accuracy(struct check *c, const void *variant) {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// y[r,i] = (g * sigmoid(g)) * u,  g = gate[r,i], u = up[r,i],  sigmoid(g) = 1 / (1 + exp(-g)) with the project's own exp
+// y[r,i] = (g * sigmoid(g)) * u,  g = gate[r,i], u = up[r,i],  sigmoid(g) = 1 / (1 + exp(-g)) with our own exp
 // shape   gate, up, y [rows][ld] float, n values a row
 // needs   y == gate or y == up allowed, no other overlap
 // order   none: every output stands alone

@@ -102,7 +102,7 @@ static void rough_sigmoid(const struct swiglu_args *a, uint32_t row_begin, uint3
 
 static void reads_row_before(const struct swiglu_args *a, uint32_t row_begin, uint32_t row_end) {
     swiglu_ref(a, row_begin, row_end);
-    for (uint32_t r = row_begin; r + 1 < row_end; r++) a->y[(size_t)(r + 1) * a->ld] += 0.0f * a->gate[(size_t)r * a->ld];
+    for (size_t r = row_begin; r + 1 < row_end; r++) a->y[(r + 1) * a->ld] += 0.0f * a->gate[r * a->ld];
 }
 
 static void skips_short_ranges(const struct swiglu_args *a, uint32_t row_begin, uint32_t row_end) {
