@@ -1,4 +1,4 @@
-"""Drives the binary as a person or a script would: usage, messages, exit statuses, pipes, JSON lines, the chat on a pty."""
+"""Drives the binary as a person or a script would: usage, messages, statuses, pipes, JSON lines, the chat on a pty."""
 import json
 import os
 import re
@@ -142,7 +142,8 @@ def check_tokenize(c, tf, folder, tokenizer):
     back = "".join(json.dumps(i) + "\n" for i in ids).encode()
     c.equal("tokenize: back", texts, lines_of(tf("tokenize", folder, "--jsonl", "--decode", stdin=back)))
     plain = lines_of(tf("tokenize", folder, "--jsonl", "--plain", stdin=b'"<turn>"'))
-    c.check("tokenize: plain text holds no added token", plain and tokenizer.token_to_id("<turn>") not in plain[0], plain)
+    c.check("tokenize: plain text holds no added token", plain and tokenizer.token_to_id("<turn>") not in plain[0],
+            plain)
     bad = b'"ok"\n"\\ud800"\n{"a": 1}\n\n"\xff"\n"fine"'
     r = tf("tokenize", folder, "--jsonl", stdin=bad)
     answers = lines_of(r)
@@ -221,20 +222,23 @@ def check_logits(c, tf, tests, work):
     r = tf("logits", folder, "--ids", "@" + ref, "--positions", positions, "--npy", out)
     c.equal("logits: status", (0, b""), (r.returncode, r.stderr))
     got = numpy.load(out)
-    c.equal("logits: form", ("float32", (4, expected.shape[1]), True), (str(got.dtype), got.shape, got.flags.c_contiguous))
+    c.equal("logits: form", ("float32", (4, expected.shape[1]), True),
+            (str(got.dtype), got.shape, got.flags.c_contiguous))
     worst = float(numpy.abs(got - expected[order]).max())
     c.check("logits: rows in the order asked for", worst < 1e-3, f"{worst} off")
     everything = ",".join(map(str, range(len(stored["prompt"]))))
     for width in (1, 7, 300):
         tf("logits", folder, "--ids", "@" + ref, "--positions", everything, "--npy", out, "--prefill-width", width)
-        c.check(f"logits: all positions, width {width}", numpy.array_equal(numpy.load(out)[stored["positions"]][order], got))
+        rows = numpy.load(out)[stored["positions"]][order]
+        c.check(f"logits: all positions, width {width}", numpy.array_equal(rows, got))
 
 
 def check_info(c, tf, folder):
     info = json.loads(tf("info", folder, "--json").stdout)
     c.equal("info: family and vocabulary", ("llama", 512, True), (info["family"], info["vocab"], info["tied"]))
     text = tf("info", folder).stdout.decode()
-    c.check("info: text has the same figures", all(f"{k:18} {info[k]}" in text for k in ("hidden", "total_bytes")), text)
+    c.check("info: text has the same figures", all(f"{k:18} {info[k]}" in text for k in ("hidden", "total_bytes")),
+            text)
 
 
 def check_bench(c, tf, folder):
@@ -243,7 +247,8 @@ def check_bench(c, tf, folder):
     wanted = {"decode_tps", "prompt_tps", "gb_per_s", "share_of_bandwidth", "threads", "isa", "token_sha"}
     c.check("bench: keys", wanted <= set(got), got)
     c.equal("bench: threads and runs", (1, 2), (got["threads"], len(got["decode_tps_all"])))
-    c.check("bench: figures", all(got[k] > 0 for k in ("decode_tps", "prompt_tps", "gb_per_s", "share_of_bandwidth")), got)
+    figures = ("decode_tps", "prompt_tps", "gb_per_s", "share_of_bandwidth")
+    c.check("bench: figures", all(got[k] > 0 for k in figures), got)
 
 
 def check_run(c, tf, folder, tokenizer):
@@ -256,9 +261,10 @@ def check_run(c, tf, folder, tokenizer):
     line = (text if text.endswith("\n") else text + "\n").encode()
     r = tf("run", folder, prompt, "--max-tokens", 40, "--stats")
     c.equal("run: text", line, r.stdout)
-    c.check("run: stats", f"token_sha {reply['token_sha']}" in r.stderr.decode() and r.stderr.count(b"\n") == 1, r.stderr)
-    c.equal("run: from a pipe, quiet", (line, b""),
-            (lambda p: (p.stdout, p.stderr))(tf("run", folder, "--max-tokens", 40, stdin=prompt.encode() + b"\n")))
+    c.check("run: stats", f"token_sha {reply['token_sha']}" in r.stderr.decode() and r.stderr.count(b"\n") == 1,
+            r.stderr)
+    piped = tf("run", folder, "--max-tokens", 40, stdin=prompt.encode() + b"\n")
+    c.equal("run: from a pipe, quiet", (line, b""), (piped.stdout, piped.stderr))
     raw = tokenizer.encode(prompt).ids
     reply = json.loads(tf("generate", folder, "--ids", ",".join(map(str, raw)), "--max-tokens", 12, "--stop-at-eos",
                           "--json").stdout)
