@@ -1,4 +1,4 @@
-# Tests: tests/unit/<layer>/test_*.c become one program each; tests/*/check_*.py run in the venv.
+# Tests: tests/unit/<layer>/test_*.c become one program each; tests/*/check_*.py run in build/venv.
 
 SUPPORT_OBJ := $(call to_objects,$(sort $(wildcard tests/support/*.c)))
 UNIT_SOURCES := $(sort $(wildcard tests/unit/*/test_*.c))
@@ -27,11 +27,21 @@ MAKE_SAME = $(MAKE) --no-print-directory
 
 PYTHON := build/venv/bin/python
 MODEL ?= $(shell tools/fetch_model --path)
-PYTHON_CHECKS := $(sort $(wildcard tests/*/check_*.py))
+# Scripts of the second tier need what only build/venv-full has.
+FULL_PYTHON := build/venv-full/bin/python
+FULL_CHECKS := tests/golden/check_transformers.py
+PYTHON_CHECKS := $(sort $(filter-out $(FULL_CHECKS),$(wildcard tests/*/check_*.py)))
+# Programs of ours that scripts drive; they call the text layer.
+HELPERS := $(patsubst tests/templates/%.c,$(BUILD)/tests/templates/%,$(wildcard tests/templates/*.c))
+$(HELPERS): $(BUILD)/tests/templates/%: $(BUILD)/obj/tests/templates/%.o $(call libs_of,text) $(YYJSON_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)
+
 # Options of one script, by its name.
 OPTIONS_check_same_bits = $(if $(SAN),,--also $(OTHER_BUILD)/tensorfold)
-# $(1): the script, $(2): more options. Sanitizer builds judge no seconds.
-run_python = '$(PYTHON) $(1) --binary $(BINARY) --tests tests --model "$(MODEL)"$(if $(SAN), --no-time-limits)\
+# $(1): the script, $(2): more options, $(3): another Python. Sanitizer builds judge no seconds.
+run_python = '$(or $(3),$(PYTHON)) $(1) --binary $(BINARY) --tests tests --model "$(MODEL)"$(if $(SAN), --no-time-limits)\
 $(addprefix $(SPACE),$(2) $(OPTIONS_$(basename $(notdir $(1)))))'
 SPACE := $(subst ,, )
 
@@ -39,7 +49,7 @@ SPACE := $(subst ,, )
 CHECK_STEPS = '$(MAKE_SAME) lint' '$(MAKE_SAME) unit' $(if $(SAN),,'$(MAKE_OTHER) unit') '$(BINARY) kcheck' \
               '$(MAKE_SAME) fuzz-replay' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s)))
 
-test-needs: $(BINARY) ## what the tests need beside the binary: Python packages, the default model, the other build
+test-needs: $(BINARY) $(HELPERS) ## what the tests need beside the binary: Python packages, the default model, the other build
 	$(Q)tools/test_python
 	$(Q)tools/fetch_model
 	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all)
@@ -47,11 +57,14 @@ test-needs: $(BINARY) ## what the tests need beside the binary: Python packages,
 check: test-needs ## all tests of the first tier
 	$(Q)+tools/run_tests -v $(CHECK_STEPS)
 
-# The second tier, by hand: the first tier, the long form of every script, sanitizers, fuzzing, speed.
+# The second tier, by hand: the first tier, the long form of every script, transformers, sanitizers, fuzzing, and speed
+# beside llama.cpp on an otherwise idle machine.
 FULL_STEPS = '$(MAKE_SAME) check' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s),--full)) \
-             $(foreach s,asan ubsan tsan,'$(MAKE_SAME) SAN=$(s) BUILD=$(BUILD)/$(s) check') \
-             '$(MAKE_SAME) fuzz'
+             $(foreach s,$(FULL_CHECKS),$(call run_python,$(s),--full,$(FULL_PYTHON))) \
+             $(foreach s,asan ubsan tsan,'$(MAKE_SAME) SAN=$(s) BUILD=$(BUILD)/$(s) check') '$(MAKE_SAME) fuzz' \
+             '$(FULL_PYTHON) bench/beside_llama_cpp.py --binary $(BINARY) --model "$(MODEL)"'
 
-check-full: test-needs ## everything long, by hand: takes hours
+check-full: test-needs ## everything long, by hand: takes hours and fetches 4 GB of Python packages
+	$(Q)tools/test_python full
 	$(Q)printf 'check-full runs:\n'; printf '  %s\n' $(FULL_STEPS)
 	$(Q)+tools/run_tests -v $(FULL_STEPS)
