@@ -16,7 +16,7 @@ enum { FILE_BYTES = 10 * 4096 + 100 };
 
 // A file of FILE_BYTES ones, mapped.
 static struct file_map *map_ones(const struct temp *t, char path[TEMP_PATH_MAX]) {
-    static char ones[FILE_BYTES];
+    char ones[FILE_BYTES];
     struct file_map *m = NULL;
     struct err e = {0};
     memset(ones, 1, sizeof ones);
