@@ -10,4 +10,4 @@ $(YYJSON_DIR)/yyjson.h $(YYJSON_DIR)/yyjson.c &:
 $(YYJSON_OBJ): $(YYJSON_DIR)/yyjson.c $(YYJSON_DIR)/yyjson.h
 	@mkdir -p $(@D)
 	$(call say,CC,yyjson.c)
-	$(Q)$(CC) -std=c17 -O2 -g -fvisibility=hidden -I$(YYJSON_DIR) $(SAN_FLAGS_$(SAN)) -w -c $< -o $@
+	$(Q)$(CC) -std=c17 -O2 -fvisibility=hidden -I$(YYJSON_DIR) -w -c $< -o $@
