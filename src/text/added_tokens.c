@@ -144,14 +144,38 @@ static size_t space_after(struct added_walk *w, size_t end) {
     return w->space_end;
 }
 
+void added_walk_avoid(struct added_walk *w, const struct text_span *data, size_t n_data, size_t origin) {
+    w->data = data;
+    w->n_data = n_data;
+    w->origin = origin;
+}
+
+// Steps over data at the place of search, and says where the next begins.
+static size_t skip_data(struct added_walk *w) {
+    while (w->n_data && w->data->end <= w->origin + w->search) {
+        w->data++;
+        w->n_data--;
+    }
+    if (!w->n_data || w->data->begin >= w->origin + w->n) return w->n;
+    if (w->data->begin > w->origin + w->search) return w->data->begin - w->origin;
+    size_t end = w->data->end - w->origin;
+    w->search = end < w->n ? end : w->n;
+    return w->search;
+}
+
 struct added_match added_walk_next(struct added_walk *w) {
     const struct added_matcher *m = w->matcher;
+    size_t limit = w->search;
     while (m->nodes && w->search < w->n) {
+        if (w->search >= limit) {
+            limit = skip_data(w);
+            if (limit == w->search) continue;
+        }
         if (!m->begins[(uint8_t)w->text[w->search]]) {
             w->search++;
             continue;
         }
-        const struct added_token *t = longest(m, w->text + w->search, w->n - w->search);
+        const struct added_token *t = longest(m, w->text + w->search, limit - w->search);
         if (!t) {
             w->search++;
             continue;

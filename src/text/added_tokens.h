@@ -30,6 +30,9 @@ struct added_walk {
     size_t search;    // where the next match is looked for
     size_t done;      // everything before was handed out
     size_t space_end; // the whitespace last skipped on the right ends here
+    const struct text_span *data; // what no token may hold a byte of; what lies before `search` is dropped
+    size_t n_data;
+    size_t origin; // offset of `text` in the text that `data` speaks of
 };
 
 struct added_match {
@@ -38,6 +41,10 @@ struct added_match {
 };
 
 void added_walk_begin(struct added_walk *w, const struct added_matcher *m, const char *text, size_t n);
+
+// From now on no match holds a byte of the given spans (rising, borrowed); `text` begins at `origin` of their text.
+// Whitespace that a token takes beside itself may be theirs.
+void added_walk_avoid(struct added_walk *w, const struct text_span *data, size_t n_data, size_t origin);
 
 // The next gap and the token after it. The caller stops after the answer whose id is -1.
 struct added_match added_walk_next(struct added_walk *w);

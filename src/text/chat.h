@@ -13,6 +13,10 @@ enum status chat_template_new(const char *text, size_t n, const char *bos, const
                               struct err *e) TF_MUST_CHECK;
 void chat_template_free(struct chat_template *t);
 
+// Lets the template ask for the date (strftime_now). Without it templates that can do without use their fixed date.
+struct jinja_clock;
+void chat_template_set_clock(struct chat_template *t, const struct jinja_clock *clock);
+
 struct chat_message {
     const char *role; // "system", "user", "assistant"
     const char *content;

@@ -128,7 +128,8 @@ struct jinja_node {
         } slice;
         struct {
             struct jinja_node *of; // FILTER of a filter block or block set: NULL = the block's text
-            const struct jinja_builtin *builtin; // FILTER, TEST
+            const struct jinja_builtin *builtin; // FILTER, TEST; NULL: there is none of the name `missing`
+            const struct jinja_string *missing;
             struct jinja_call_arguments arguments;
         } call;
         struct {

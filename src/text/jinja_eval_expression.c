@@ -93,6 +93,11 @@ static enum status eval_item(struct jinja_run *r, const struct jinja_node *n, st
 static enum status apply_builtin(struct jinja_run *r, const struct jinja_node *n, struct jinja_value self,
                                  struct jinja_value *out) {
     struct jinja_arguments a;
+    if (!n->call.builtin) {
+        const struct jinja_string *name = n->call.missing;
+        return jinja_fail(r, "No %s named '%.*s' found.", n->kind == JINJA_NODE_TEST ? "test" : "filter",
+                          name->n > 60 ? 60 : (int)name->n, name->text);
+    }
     TRY(jinja_eval_arguments(r, &n->call.arguments, &a));
     return jinja_builtin_call(r, n->call.builtin, self, &a, out);
 }

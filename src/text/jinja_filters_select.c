@@ -73,12 +73,19 @@ static enum status read_applied(struct jinja_run *r, const struct jinja_argument
     return STATUS_OK;
 }
 
+// jinja2 looks at neither the arguments nor the type of a false value.
+static enum status nothing(struct jinja_run *r, struct jinja_value *out) {
+    out->type = JINJA_LIST;
+    return jinja_list_new(r->arena, 0, JINJA_SEQUENCE_GENERATOR, &out->list);
+}
+
 static enum status choose(struct jinja_run *r, const struct jinja_call *call, bool by_attribute, bool keep,
                           struct jinja_value *out) {
     const struct jinja_list *from;
     struct jinja_list *l;
     struct lookup lookup = {0};
     struct applied test;
+    if (!jinja_truth(call->self)) return nothing(r, out);
     if (by_attribute && !call->raw->n) return jinja_fail(r, "Missing parameter for attribute name");
     if (by_attribute) TRY(read_path(r, call->raw->at[0], &lookup.path));
     TRY(read_applied(r, call->raw, by_attribute ? 1 : 0, true, &test));
@@ -128,6 +135,7 @@ static enum status filter_map(struct jinja_run *r, const struct jinja_call *call
     struct jinja_list *l;
     struct lookup lookup = {0};
     struct applied filter;
+    if (!jinja_truth(call->self)) return nothing(r, out);
     TRY(read_applied(r, call->raw, 0, false, &filter));
     if (!filter.builtin) TRY(map_lookup(r, call->raw, &lookup));
     TRY(jinja_iterate(r, call->self, &from));

@@ -80,6 +80,13 @@ static enum status percent_value(struct jinja_run *r, struct jinja_sink *k, stru
         spec->zero = false;
         if (!spec->align) spec->align = '>';
         return jinja_format_text(r, k, s, spec);
+    case 'c':
+        if (v.type == JINJA_STRING && jinja_text_length(v.string) == 1) {
+            spec->type = 's';
+            spec->align = spec->align ? spec->align : '>';
+            return jinja_format_text(r, k, v.string, spec);
+        }
+        return percent_integer(r, k, v, spec);
     case 'd':
     case 'i':
     case 'u':
@@ -156,6 +163,7 @@ struct field {
     const char *text;
     size_t n;
     size_t next; // number of the next unnamed one
+    bool numbered; // one had a number
 };
 
 static enum status field_base(struct jinja_run *r, struct field *f, const struct jinja_arguments *a, size_t n,
@@ -165,6 +173,8 @@ static enum status field_base(struct jinja_run *r, struct field *f, const struct
     bool fits = true;
     if (n == 0 || jinja_read_integer(&name, 10, &place, &fits)) {
         if (n == 0) place = (int64_t)f->next++;
+        else f->numbered = true;
+        if (f->numbered && f->next) return jinja_fail(r, "numbered and automatic fields are mixed");
         if (!fits || place < 0 || (uint64_t)place >= a->n) {
             return jinja_fail(r, "Replacement index %lld out of range for positional args tuple", (long long)place);
         }

@@ -177,6 +177,7 @@ static const char *normalize(struct arena *a, const char *text, size_t *n) {
 
 enum status jinja_lex(struct arena *a, const char *text, size_t n, struct jinja_tokens *out, struct err *e) {
     if (n > JINJA_SOURCE_MAX) return err_set(e, STATUS_TOO_LARGE, "a template has at most %d bytes", JINJA_SOURCE_MAX);
+    if (!utf8_valid(text, n)) return err_set(e, STATUS_INVALID, "the template is not valid UTF-8");
     *out = (struct jinja_tokens){0};
     struct jinja_lexer x = {.arena = a, .tokens = out, .e = e, .line = 1, .n = n};
     x.source = normalize(a, text, &x.n);

@@ -232,6 +232,69 @@ static enum status string_join(struct jinja_run *r, const struct jinja_call *cal
     return jinja_sink_end(&k, out);
 }
 
+// Text with `n` characters more: `left` of them in front.
+static enum status padded(struct jinja_run *r, const struct jinja_string *s, const struct jinja_string *fill, int64_t n,
+                          int64_t left, struct jinja_value *out) {
+    struct jinja_sink k = new_sink(r);
+    for (int64_t i = 0; i < left && k.failed == STATUS_OK; i++) jinja_sink_string(&k, fill);
+    jinja_sink_string(&k, s);
+    for (int64_t i = left; i < n && k.failed == STATUS_OK; i++) jinja_sink_string(&k, fill);
+    return jinja_sink_end(&k, out);
+}
+
+static enum status justify(struct jinja_run *r, const struct jinja_call *call, enum jinja_side side,
+                           struct jinja_value *out) {
+    static const struct jinja_string space = {.text = " ", .n = 1};
+    const struct jinja_string *fill;
+    int64_t width;
+    TRY(jinja_argument_int(r, call->arg[0], 0, &width));
+    TRY(jinja_argument_text(r, call->arg[1], &space, &fill));
+    if (jinja_text_length(fill) != 1) return jinja_fail(r, "The fill character must be exactly one character long");
+    int64_t n = width - (int64_t)jinja_text_length(call->self.string);
+    if (n < 0) n = 0;
+    int64_t left = side == JINJA_SIDE_LEFT ? n : side == JINJA_SIDE_RIGHT ? 0 : n / 2 + (n & width & 1);
+    return padded(r, call->self.string, fill, n, left, out);
+}
+
+static enum status string_rjust(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    return justify(r, call, JINJA_SIDE_LEFT, out);
+}
+
+static enum status string_ljust(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    return justify(r, call, JINJA_SIDE_RIGHT, out);
+}
+
+static enum status string_center(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    return justify(r, call, JINJA_SIDE_BOTH, out);
+}
+
+static enum status partition(struct jinja_run *r, const struct jinja_call *call, bool last, struct jinja_value *out) {
+    const struct jinja_string *separator, *s = call->self.string;
+    struct jinja_value part;
+    struct jinja_list *l;
+    TRY(jinja_argument_text(r, call->arg[0], NULL, &separator));
+    if (!separator->n) return jinja_fail(r, "empty separator");
+    TRY(jinja_steps(r, s->n / 16));
+    size_t at = last ? jinja_text_find_last(s, s->n, separator) : jinja_text_find(s, 0, separator);
+    size_t begin = at != SIZE_MAX ? at : last ? 0 : s->n, end = at != SIZE_MAX ? at + separator->n : begin;
+    const size_t bounds[4] = {0, begin, end, s->n};
+    TRY(jinja_list_new(r->arena, 3, JINJA_SEQUENCE_TUPLE, &l));
+    for (int i = 0; i < 3; i++) {
+        TRY(jinja_text_cut(r->arena, s, bounds[i], bounds[i + 1], &part));
+        TRY(jinja_list_push(r->arena, l, part));
+    }
+    *out = jinja_of_list(l);
+    return STATUS_OK;
+}
+
+static enum status string_partition(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    return partition(r, call, false, out);
+}
+
+static enum status string_rpartition(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    return partition(r, call, true, out);
+}
+
 static enum status string_format(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
     return jinja_format_braces(r, call->self.string, call->raw, out);
 }
@@ -303,6 +366,11 @@ static const struct jinja_builtin table[] = {
     {"capitalize", string_capitalize, "", 0},
     {"join", string_join, "iterable", 1},
     {"format", string_format, NULL, 0},
+    {"ljust", string_ljust, "width fillchar", 1},
+    {"rjust", string_rjust, "width fillchar", 1},
+    {"center", string_center, "width fillchar", 1},
+    {"partition", string_partition, "sep", 1},
+    {"rpartition", string_rpartition, "sep", 1},
     {"isdecimal", string_isdecimal, "", 0},
     {"isdigit", string_isdigit, "", 0},
     {"isnumeric", string_isnumeric, "", 0},

@@ -13,6 +13,7 @@ struct jinja_parser {
     struct jinja_mapping *names;  // interned, name -> its string
     unsigned depth;
     unsigned loops; // `for` bodies round the current token, within the same macro
+    bool soft; // inside an `if`: a filter or test that does not exist fails only when it is reached
     bool saw_caller, saw_varargs, saw_kwargs;
     struct err *e;
 };

@@ -242,6 +242,22 @@ static enum status parse_postfix(struct jinja_parser *p, struct jinja_node **nod
     }
 }
 
+// A filter or test must exist, unless jinja2 itself would notice only when it gets there.
+static enum status check_builtin(struct jinja_parser *p, const struct jinja_token *at, const char *what,
+                                 struct jinja_node *node) {
+    static const char *const unsupported[] = {"attr",   "filesizeformat", "groupby", "pprint",   "random", "striptags",
+                                              "urlize", "wordwrap",       "xmlattr"};
+    int n = at->n > 60 ? 60 : (int)at->n;
+    if (node->call.builtin) return STATUS_OK;
+    for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0] && *what == 'f'; i++) {
+        if (!jinja_token_is_name(at, unsupported[i])) continue;
+        return jinja_parse_fail(p, at, "the filter '%s' is not supported", unsupported[i]);
+    }
+    if (!p->soft) return jinja_parse_fail(p, at, "No %s named '%.*s'.", what, n, at->text);
+    TRY(jinja_parse_intern(p, at, &node->call.missing));
+    return STATUS_OK;
+}
+
 enum status jinja_parse_filters(struct jinja_parser *p, bool first, struct jinja_node **node) {
     while (first || jinja_parse_skip(p, JINJA_TOKEN_PIPE)) {
         const struct jinja_token *at = p->at;
@@ -251,10 +267,7 @@ enum status jinja_parse_filters(struct jinja_parser *p, bool first, struct jinja
         TRY(jinja_parse_node(p, JINJA_NODE_FILTER, at, node));
         (*node)->call.of = of;
         (*node)->call.builtin = jinja_filter_find(at->text, at->n);
-        if (!(*node)->call.builtin || jinja_parse_is(p, JINJA_TOKEN_DOT)) {
-            int n = at->n > 60 ? 60 : (int)at->n;
-            return jinja_parse_fail(p, at, "No filter named '%.*s'", n, at->text);
-        }
+        TRY(check_builtin(p, at, "filter", *node));
         if (jinja_parse_is(p, JINJA_TOKEN_PAREN_OPEN)) TRY(parse_arguments(p, &(*node)->call.arguments));
     }
     return STATUS_OK;
@@ -284,10 +297,7 @@ static enum status parse_test(struct jinja_parser *p, struct jinja_node **node) 
     struct jinja_node *test = *node;
     test->call.of = of;
     test->call.builtin = jinja_test_find(at->text, at->n);
-    if (!test->call.builtin) {
-        int n = at->n > 60 ? 60 : (int)at->n;
-        return jinja_parse_fail(p, at, "No test named '%.*s'", n, at->text);
-    }
+    TRY(check_builtin(p, at, "test", test));
     if (jinja_parse_is(p, JINJA_TOKEN_PAREN_OPEN)) {
         TRY(parse_arguments(p, &test->call.arguments));
     } else if (bare_argument_follows(p->at)) {

@@ -80,14 +80,17 @@ static enum status parse_if(struct jinja_parser *p, struct jinja_node *node) {
     static const struct jinja_tuple_style test = {.no_condition = true};
     static const struct ends ends = {{"elif", "else", "endif"}};
     struct jinja_branch **end = &node->choice.branches;
+    bool soft = p->soft;
+    p->soft = true;
     do {
         if (!(*end = arena_new(p->arena, 1, sizeof **end))) return STATUS_TOO_LARGE;
         TRY(jinja_parse_tuple(p, &test, &(*end)->test));
         TRY(parse_body(p, &ends, &(*end)->body));
         end = &(*end)->next;
     } while (jinja_parse_skip_name(p, "elif"));
-    if (jinja_parse_skip_name(p, "else")) return parse_closed_body(p, "endif", &node->choice.otherwise);
-    p->at++;
+    if (jinja_parse_skip_name(p, "else")) TRY(parse_closed_body(p, "endif", &node->choice.otherwise));
+    else p->at++;
+    p->soft = soft;
     return STATUS_OK;
 }
 
@@ -119,11 +122,14 @@ static enum status parse_for(struct jinja_parser *p, struct jinja_node *node) {
     TRY(jinja_parse_tuple(p, &over, &node->loop.over));
     if (jinja_parse_skip_name(p, "if")) TRY(jinja_parse_expression(p, &node->loop.filter));
     node->loop.recursive = jinja_parse_skip_name(p, "recursive");
+    bool soft = p->soft;
+    p->soft = false;
     p->loops++;
     TRY(parse_body(p, &ends, &node->loop.body));
     p->loops--;
-    if (jinja_parse_skip_name(p, "else")) return parse_closed_body(p, "endfor", &node->loop.otherwise);
-    p->at++;
+    if (jinja_parse_skip_name(p, "else")) TRY(parse_closed_body(p, "endfor", &node->loop.otherwise));
+    else p->at++;
+    p->soft = soft;
     return STATUS_OK;
 }
 
@@ -174,7 +180,7 @@ static bool has_parameter(const struct jinja_macro_definition *m, const char *na
 // The body of a macro; it takes `caller`, `varargs` and `kwargs` where it mentions them.
 static enum status parse_macro_body(struct jinja_parser *p, const char *end, struct jinja_macro_definition *m) {
     struct jinja_parser outer = *p;
-    p->saw_caller = p->saw_varargs = p->saw_kwargs = false;
+    p->saw_caller = p->saw_varargs = p->saw_kwargs = p->soft = false;
     p->loops = 0;
     TRY(parse_closed_body(p, end, &m->body));
     if (p->saw_caller && !has_parameter(m, "caller")) TRY(intern_word(p, "caller", &m->caller));
@@ -184,6 +190,7 @@ static enum status parse_macro_body(struct jinja_parser *p, const char *end, str
     p->saw_varargs |= outer.saw_varargs;
     p->saw_kwargs |= outer.saw_kwargs;
     p->loops = outer.loops;
+    p->soft = outer.soft;
     return STATUS_OK;
 }
 

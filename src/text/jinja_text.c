@@ -160,7 +160,7 @@ static enum status split_space(struct arena *a, const struct jinja_string *s, co
                                struct jinja_list *l) {
     size_t at = jinja_skip_space(s->text, s->n);
     for (int64_t i = 0; at < s->n; i++) {
-        if (how->most >= 0 && i >= how->most) return push_part(a, s, at, jinja_trim_space(s->text, s->n), l);
+        if (how->most >= 0 && i >= how->most) return push_part(a, s, at, s->n, l);
         size_t begin = at, length = 0;
         while (at < s->n && !jinja_is_space(code_point_at(s->text + at, s->n - at, &length))) at += length;
         TRY(push_part(a, s, begin, at, l));
@@ -176,7 +176,6 @@ static enum status split_right(struct arena *a, const struct jinja_string *s, co
     for (int64_t i = 0; how->separator || end > 0; i++) {
         size_t begin = 0, next = SIZE_MAX;
         bool more = how->most < 0 || i < how->most;
-        if (!more && !how->separator) begin = jinja_skip_space(s->text, end);
         if (more && how->separator) {
             next = jinja_text_find_last(s, end, how->separator);
             begin = next == SIZE_MAX ? 0 : next + how->separator->n;

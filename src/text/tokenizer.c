@@ -54,8 +54,9 @@ static enum status check_added(const struct tokenizer_source *s, struct err *e) 
             return err_set(e, STATUS_INVALID, "added token %d is no valid UTF-8", a->id);
         if ((size_t)a->id >= s->n_tokens || !s->tokens[a->id]) continue;
         if (s->token_bytes[a->id] != a->n || memcmp(s->tokens[a->id], a->text, a->n) != 0)
-            return err_set(e, STATUS_INVALID, "added token \"%.*s\" has the id %d, which the vocabulary gives to \"%.*s\"",
-                           shown(a->n), a->text, a->id, shown(s->token_bytes[a->id]), s->tokens[a->id]);
+            return err_set(e, STATUS_INVALID,
+                           "added token \"%.*s\" has the id %d, which the vocabulary gives to \"%.*s\"", shown(a->n),
+                           a->text, a->id, shown(s->token_bytes[a->id]), s->tokens[a->id]);
     }
     return STATUS_OK;
 }
@@ -218,10 +219,24 @@ struct encoding {
     struct buf clean;      // the text with U+FFFD for broken bytes
     struct buf normalized; // the current stretch between added tokens
     struct buf prefixed;   // a space, then such a stretch
-    bool plain;
+    const char *text; // what `data` speaks of
+    const struct text_span *data;
+    size_t n_data;
+    bool plain; // all of it is data
     struct ids *out;
     struct err *e;
 };
+
+// Does text[begin .. end) hold data? Spans are few beside bytes, but long chats have many: they are searched by halves.
+static bool holds_data(const struct encoding *c, size_t begin, size_t end) {
+    size_t low = 0, high = c->n_data;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->data[middle].end <= begin) low = middle + 1;
+        else high = middle;
+    }
+    return low < c->n_data && c->data[low].begin < end;
+}
 
 // Data never yields a control token, whatever the merges lead to: such a piece is given byte by byte.
 static enum status spell_out_special(struct encoding *c, const char *piece, size_t n, size_t from) {
@@ -236,9 +251,20 @@ static enum status spell_out_special(struct encoding *c, const char *piece, size
     return STATUS_OK;
 }
 
+// Which pieces of a stretch are data.
+enum data_rule { NONE_IS_DATA, ALL_IS_DATA, JUDGE_BY_PIECE }; // the last only for a part of c->text
+
+// A stretch that is no part of c->text any more: where some of it was data, all of it counts as data.
+static enum data_rule rule_of_copy(const struct encoding *c, enum data_rule rule, const char *text, size_t n) {
+    size_t origin = rule == JUDGE_BY_PIECE ? (size_t)(text - c->text) : 0;
+    if (rule != JUDGE_BY_PIECE) return rule;
+    return holds_data(c, origin, origin + n) ? ALL_IS_DATA : NONE_IS_DATA;
+}
+
 // Text without added tokens, normalized.
-static enum status encode_pieces(struct encoding *c, const char *text, size_t n) {
+static enum status encode_pieces(struct encoding *c, const char *text, size_t n, enum data_rule rule) {
     if (c->t->add_prefix_space && n > 0 && text[0] != ' ') {
+        rule = rule_of_copy(c, rule, text, n);
         buf_reset(&c->prefixed);
         buf_byte(&c->prefixed, ' ');
         buf_append(&c->prefixed, text, n);
@@ -247,39 +273,47 @@ static enum status encode_pieces(struct encoding *c, const char *text, size_t n)
         n = c->prefixed.n;
     }
     struct pretokenize p;
-    size_t begin, n_piece;
+    size_t begin, n_piece, origin = rule == JUDGE_BY_PIECE ? (size_t)(text - c->text) : 0;
     pretokenize_begin(&p, c->t->pretokenizer, text, n);
     while (pretokenize_next(&p, &begin, &n_piece)) {
         size_t from = c->out->n;
         TRY(bpe_encode(&c->t->bpe, text + begin, n_piece, &c->scratch, c->out, c->e));
-        if (c->plain) TRY(spell_out_special(c, text + begin, n_piece, from));
+        if (rule == NONE_IS_DATA) continue;
+        if (rule == JUDGE_BY_PIECE && !holds_data(c, origin + begin, origin + begin + n_piece)) continue;
+        TRY(spell_out_special(c, text + begin, n_piece, from));
     }
     return STATUS_OK;
 }
 
 // Text in which the raw added tokens were found already.
 static enum status encode_stretch(struct encoding *c, const char *text, size_t n) {
+    enum data_rule rule = c->plain ? ALL_IS_DATA : c->n_data ? JUDGE_BY_PIECE : NONE_IS_DATA;
+    size_t origin = (size_t)(text - c->text);
     if (c->t->normalizer == NORMALIZER_NFC && !nfc_quick_check(text, n)) {
+        rule = rule_of_copy(c, rule, text, n);
         buf_reset(&c->normalized);
         TRY(nfc_append(text, n, &c->normalized, c->e));
         text = c->normalized.data;
         n = c->normalized.n;
     }
-    if (c->plain) return encode_pieces(c, text, n);
+    if (rule == ALL_IS_DATA) return encode_pieces(c, text, n, rule);
     struct added_walk w;
     added_walk_begin(&w, &c->t->normalized, text, n);
+    if (rule == JUDGE_BY_PIECE) added_walk_avoid(&w, c->data, c->n_data, origin);
     for (;;) {
         struct added_match m = added_walk_next(&w);
-        TRY(encode_pieces(c, text + m.gap_begin, m.gap_end - m.gap_begin));
+        TRY(encode_pieces(c, text + m.gap_begin, m.gap_end - m.gap_begin, rule));
         if (m.id < 0) return STATUS_OK;
         TRY(ids_push(c->out, m.id, c->e));
     }
 }
 
 static enum status encode_text(struct encoding *c, const char *text, size_t n) {
+    c->text = text;
     if (c->plain) return encode_stretch(c, text, n);
     struct added_walk w;
     added_walk_begin(&w, &c->t->raw, text, n);
+    added_walk_avoid(&w, c->data, c->n_data, 0);
     for (;;) {
         struct added_match m = added_walk_next(&w);
         TRY(encode_stretch(c, text + m.gap_begin, m.gap_end - m.gap_begin));
@@ -306,18 +340,29 @@ static enum status encode(struct encoding *c, const char *text, size_t n, bool s
     return special ? push_all(&c->t->after, c->out, c->e) : STATUS_OK;
 }
 
+static enum status run_encoding(struct encoding *c, const char *text, size_t n, bool special) {
+    size_t n_before = c->out->n;
+    buf_init(&c->clean, SIZE_MAX / 2);
+    buf_init(&c->normalized, SIZE_MAX / 2);
+    buf_init(&c->prefixed, SIZE_MAX / 2);
+    enum status status = encode(c, text, n, special);
+    if (status != STATUS_OK) c->out->n = n_before;
+    bpe_scratch_fini(&c->scratch);
+    buf_fini(&c->clean);
+    buf_fini(&c->normalized);
+    buf_fini(&c->prefixed);
+    return status;
+}
+
 enum status tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct ids *out,
                              struct err *e) {
     struct encoding c = {.t = t, .plain = flags & TOKENIZE_PLAIN, .out = out, .e = e};
-    size_t n_before = out->n;
-    buf_init(&c.clean, SIZE_MAX / 2);
-    buf_init(&c.normalized, SIZE_MAX / 2);
-    buf_init(&c.prefixed, SIZE_MAX / 2);
-    enum status status = encode(&c, text, n, flags & TOKENIZE_SPECIAL);
-    if (status != STATUS_OK) out->n = n_before;
-    bpe_scratch_fini(&c.scratch);
-    buf_fini(&c.clean);
-    buf_fini(&c.normalized);
-    buf_fini(&c.prefixed);
-    return status;
+    return run_encoding(&c, text, n, flags & TOKENIZE_SPECIAL);
+}
+
+enum status tokenizer_encode_mixed(const struct tokenizer *t, const char *text, size_t n, const struct text_span *data,
+                                   size_t n_data, struct ids *out, struct err *e) {
+    struct encoding c = {.t = t, .data = data, .n_data = n_data, .out = out, .e = e};
+    if (!utf8_valid(text, n)) return err_set(e, STATUS_INVALID, "a text with marked data must be valid UTF-8");
+    return run_encoding(&c, text, n, false);
 }

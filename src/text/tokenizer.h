@@ -82,6 +82,17 @@ enum status ids_push(struct ids *ids, int32_t id, struct err *e) TF_MUST_CHECK;
 enum status tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct ids *out,
                              struct err *e) TF_MUST_CHECK;
 
+// Bytes [begin, end) of a text.
+struct text_span {
+    size_t begin, end;
+};
+
+// As tokenizer_encode without flags, but the bytes in `data` (n_data spans, rising, apart from each other) are data:
+// no added token is recognised that holds one of them. All else runs across the borders, so the ids equal those of
+// tokenizer_encode wherever the data is free of added tokens. `text` must be valid UTF-8.
+enum status tokenizer_encode_mixed(const struct tokenizer *t, const char *text, size_t n, const struct text_span *data,
+                                   size_t n_data, struct ids *out, struct err *e) TF_MUST_CHECK;
+
 // Bytes of one id (not necessarily whole characters), or NULL for an unknown one. Owned by the tokenizer.
 const char *tokenizer_bytes(const struct tokenizer *t, int32_t id, size_t *n);
 
