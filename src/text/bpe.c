@@ -1,5 +1,4 @@
-// Byte-pair merging over a linked list of symbols and a heap of candidate pairs; tokens that are known to come out
-// whole are emitted without merging.
+// Byte-pair merging over a linked list of symbols and a heap of candidate pairs, behind a small cache of short words.
 #include "text/bpe.h"
 
 #include "base/mem.h"
@@ -17,9 +16,14 @@ struct bpe_symbol {
     int32_t merged;         // what that pair becomes
 };
 
-// Whether merging the bytes of a token gives that token back. Found out when first asked; every thread finds the
-// same, so it does not matter who writes it.
-enum { WHOLE_UNKNOWN, WHOLE_YES, WHOLE_NO };
+enum { WORD_BYTES = 15, WORD_IDS = 3, WORDS = 16384 };
+
+// A short piece and its ids. Each piece has one place; a later one takes it over.
+struct bpe_word {
+    uint64_t key[2]; // the bytes, zeros, and their number in the last byte; all zero = free
+    uint32_t n_ids;
+    int32_t ids[WORD_IDS];
+};
 
 static size_t slot_of(const struct bpe *b, uint64_t pair) {
     size_t mask = ((size_t)1 << (64 - b->shift)) - 1;
@@ -31,7 +35,8 @@ static size_t slot_of(const struct bpe *b, uint64_t pair) {
 static uint64_t pair_of(int32_t left, int32_t right) { return (uint64_t)(uint32_t)left << 32 | (uint32_t)right; }
 
 static bool is_token(const struct vocabulary *v, int32_t id, const char *bytes, size_t n) {
-    if ((size_t)id >= v->n_ids || v->flags[id] & VOCABULARY_VERBATIM || v->begin[id + 1] - v->begin[id] != n) return false;
+    if ((size_t)id >= v->n_ids || v->flags[id] & VOCABULARY_VERBATIM) return false;
+    if (v->begin[id + 1] - v->begin[id] != n) return false;
     return memcmp(v->bytes + v->begin[id], bytes, n) == 0;
 }
 
@@ -43,7 +48,8 @@ static enum status add_merge(struct bpe *b, const struct tokenizer_source *sourc
     const char *text = source->merges[rank];
     size_t n = source->merge_bytes[rank];
     if (n > VOCABULARY_TOKEN_MAX) return err_set(e, STATUS_TOO_LARGE, "merge %zu has %zu bytes", rank, n);
-    const char *space = source->merge_split ? text + source->merge_split[rank] : n ? memchr(text + 1, ' ', n - 1) : NULL;
+    const char *space = n ? memchr(text + 1, ' ', n - 1) : NULL;
+    if (source->merge_split) space = text + source->merge_split[rank];
     if (!space || space >= text + n)
         return err_set(e, STATUS_INVALID, "merge %zu, \"%.*s\", is not two tokens", rank, (int)n, text);
     char bytes[VOCABULARY_TOKEN_MAX];
@@ -78,9 +84,7 @@ enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tok
     size_t n_slots = (size_t)1 << log2_slots;
     b->shift = 64 - log2_slots;
     b->merges = mem_new(n_slots, sizeof *b->merges);
-    b->whole = mem_new(v->n_ids, 1);
-    if (!b->merges || !b->whole)
-        return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
+    if (!b->merges) return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
     for (size_t i = 0; i < n_slots; i++) b->merges[i].rank = NO_MERGE;
     for (int c = 0; c < 256; c++) b->of_byte[c] = token_of(v, &(char){(char)c}, 1);
     int32_t made = -1;
@@ -90,13 +94,13 @@ enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tok
 
 void bpe_fini(struct bpe *b) {
     mem_free(b->merges);
-    mem_free(b->whole);
     *b = (struct bpe){0};
 }
 
 void bpe_scratch_fini(struct bpe_scratch *s) {
     mem_free(s->symbols);
     mem_free(s->heap);
+    mem_free(s->words);
     *s = (struct bpe_scratch){0};
 }
 
@@ -114,20 +118,26 @@ static bool scratch_room(struct bpe_scratch *s, size_t n) {
     return true;
 }
 
-// Heap of rank << 32 | position: the smallest is the lowest rank, and of equal ranks the leftmost.
+// Heap of rank << 32 | position: the smallest is the lowest rank, and of equal ranks the leftmost. Four children a
+// node: half the depth, and a node's children lie in one cache line or two.
+enum { CHILDREN = 4 };
+
 static void heap_push(uint64_t *heap, size_t *n, uint64_t key) {
     size_t i = (*n)++;
-    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    for (size_t parent; i > 0 && heap[parent = (i - 1) / CHILDREN] > key; i = parent) heap[i] = heap[parent];
     heap[i] = key;
 }
 
 static uint64_t heap_pop(uint64_t *heap, size_t *n) {
     uint64_t top = heap[0], last = heap[--*n];
     size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < *n; i = child) {
-        if (child + 1 < *n && heap[child + 1] < heap[child]) child++;
-        if (heap[child] >= last) break;
-        heap[i] = heap[child];
+    for (size_t first; (first = CHILDREN * i + 1) < *n;) {
+        size_t end = first + CHILDREN < *n ? first + CHILDREN : *n, least = first;
+        for (size_t child = first + 1; child < end; child++)
+            if (heap[child] < heap[least]) least = child;
+        if (heap[least] >= last) break;
+        heap[i] = heap[least];
+        i = least;
     }
     heap[i] = last;
     return top;
@@ -183,16 +193,37 @@ static enum status merge(const struct bpe *b, const char *piece, size_t n, struc
     return STATUS_OK;
 }
 
+static enum status encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
+                          struct err *e) {
+    int32_t id = b->ignore_merges ? token_of(b->vocabulary, piece, n) : -1;
+    return id >= 0 ? ids_push(out, id, e) : merge(b, piece, n, s, out, e);
+}
+
+static void remember(struct bpe_word *w, const uint64_t key[2], const int32_t *ids, size_t n_ids) {
+    if (n_ids == 0 || n_ids > WORD_IDS) return;
+    memcpy(w->key, key, sizeof w->key);
+    memcpy(w->ids, ids, n_ids * sizeof *ids);
+    w->n_ids = (uint32_t)n_ids;
+}
+
 enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
                        struct err *e) {
-    int32_t id = token_of(b->vocabulary, piece, n);
-    if (id < 0) return merge(b, piece, n, s, out, e);
-    if (b->ignore_merges) return ids_push(out, id, e);
-    uint8_t whole = __atomic_load_n(&b->whole[id], __ATOMIC_RELAXED);
-    if (whole == WHOLE_YES) return ids_push(out, id, e);
+    if (n > WORD_BYTES) return encode(b, piece, n, s, out, e);
+    if (!s->words && !(s->words = mem_new(WORDS, sizeof *s->words)))
+        return err_set(e, STATUS_NO_MEMORY, "no memory for merging");
+    char text[WORD_BYTES + 1] = {0};
+    memcpy(text, piece, n);
+    text[WORD_BYTES] = (char)n;
+    uint64_t key[2];
+    memcpy(key, text, sizeof key);
+    uint64_t mixed = (key[0] ^ key[1] * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
+    struct bpe_word *w = &s->words[mixed >> 32 & (WORDS - 1)];
+    if (w->key[0] == key[0] && w->key[1] == key[1]) {
+        for (uint32_t i = 0; i < w->n_ids; i++) TRY(ids_push(out, w->ids[i], e));
+        return STATUS_OK;
+    }
     size_t n_before = out->n;
-    TRY(merge(b, piece, n, s, out, e));
-    bool same = out->n == n_before + 1 && out->at[n_before] == id;
-    if (whole == WHOLE_UNKNOWN) __atomic_store_n(&b->whole[id], same ? WHOLE_YES : WHOLE_NO, __ATOMIC_RELAXED);
+    TRY(encode(b, piece, n, s, out, e));
+    remember(w, key, out->at + n_before, out->n - n_before);
     return STATUS_OK;
 }

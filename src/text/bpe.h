@@ -17,14 +17,14 @@ struct bpe {
     uint32_t shift;                      // 64 - log2(slots)
     int32_t of_byte[256];                // the token of a single byte, or -1
     bool ignore_merges;                  // a piece that is a token is that token
-    uint8_t *whole;                      // [n_ids] what was found out about the token's own bytes; see bpe.c
 };
 
-// Memory that merging reuses from piece to piece; one a thread. Starts zeroed.
+// Memory that merging reuses from piece to piece, and the words it met lately; one a thread. Starts zeroed.
 struct bpe_scratch {
     struct bpe_symbol *symbols; // opaque
     uint64_t *heap;
     size_t cap;
+    struct bpe_word *words; // opaque
 };
 
 // Takes the merges and ignore_merges of `source`. A merge with a part or a result that is no token is refused.

@@ -1,5 +1,4 @@
-// NFC in stretches: text is copied as it is up to a character that may not stay, and only the stretch round that
-// character is decomposed, put into order and composed.
+// NFC in stretches: only the text round a character that may not stay is decomposed, put into order and composed.
 #include "text/nfc.h"
 
 #include "base/mem.h"

@@ -1,5 +1,6 @@
-// Pre-tokenizers. None of the patterns looks back, so the piece at a position depends on the text from there on, and
-// each alternative becomes one test on the first one or two characters and one run over a class.
+// Pre-tokenizers as hand-written scanners.
+// None of the patterns looks back, so the piece at a position depends on the text from there on, and each alternative
+// becomes one test on the first one or two characters and one run over a class.
 #include "text/pretokenize.h"
 
 #include "text/unicode.h"

@@ -126,7 +126,8 @@ static enum status read_model(struct reading *r, yyjson_val *model) {
     static const char *const affixes[] = {"continuing_subword_prefix", "end_of_word_suffix"};
     for (size_t i = 0; i < 2; i++) {
         yyjson_val *v = yyjson_obj_get(model, affixes[i]);
-        if (!is_absent(v) && !text_is(v, "")) return err_set(r->e, STATUS_UNSUPPORTED, "model.%s is not supported", affixes[i]);
+        if (!is_absent(v) && !text_is(v, ""))
+            return err_set(r->e, STATUS_UNSUPPORTED, "model.%s is not supported", affixes[i]);
     }
     yyjson_val *dropout = yyjson_obj_get(model, "dropout");
     if (!is_absent(dropout) && !(yyjson_is_num(dropout) && yyjson_get_num(dropout) == 0))
@@ -177,9 +178,10 @@ static enum status read_normalizer(struct reading *r, yyjson_val *v) {
 // The pre-tokenizer whose pattern a Split step has, or PRETOKENIZER_COUNT.
 static enum pretokenizer find_pattern(yyjson_val *split) {
     yyjson_val *pattern = yyjson_obj_get(yyjson_obj_get(split, "pattern"), "Regex");
-    bool plain = text_is(yyjson_obj_get(split, "behavior"), "Isolated") && !yyjson_is_true(yyjson_obj_get(split, "invert"));
-    int kind = 0;
-    while (kind < PRETOKENIZER_COUNT && !(plain && text_is(pattern, pretokenize_pattern(kind)))) kind++;
+    bool isolated = text_is(yyjson_obj_get(split, "behavior"), "Isolated");
+    if (!isolated || yyjson_is_true(yyjson_obj_get(split, "invert"))) return PRETOKENIZER_COUNT;
+    enum pretokenizer kind = PRETOKENIZER_GPT2;
+    while (kind < PRETOKENIZER_COUNT && !text_is(pattern, pretokenize_pattern(kind))) kind++;
     return kind;
 }
 

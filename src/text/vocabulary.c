@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { SHOWN = 80 };
+
 // The alphabet writes printable Latin-1 as itself and the 68 other bytes, in order, as U+0100 and on.
 static bool is_printable(uint32_t c) { return (c >= 33 && c <= 126) || (c >= 161 && c <= 255 && c != 173); }
 
@@ -108,8 +110,8 @@ static enum status add(struct vocabulary *v, int32_t id, const char *written, si
     uint64_t h = hash(bytes, n, verbatim);
     struct vocabulary_slot *s = &v->slots[slot_of(v, h, bytes, n, verbatim)];
     if (s->id >= 0)
-        return err_set(e, STATUS_INVALID, "token \"%.*s\" has two ids, %d and %d", (int)(n_written < 99 ? n_written : 99),
-                       written, s->id, id);
+        return err_set(e, STATUS_INVALID, "token \"%.*s\" has two ids, %d and %d",
+                       (int)(n_written < SHOWN ? n_written : SHOWN), written, s->id, id);
     *s = (struct vocabulary_slot){.tag = (uint32_t)h, .id = id};
     return STATUS_OK;
 }
