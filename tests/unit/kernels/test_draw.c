@@ -75,7 +75,8 @@ static void quick_equals_plain(void) {
         uint32_t n = 1 + test_random_below(&r, N);
         float step = i % 2 ? 8.0f : 0.01f; // coarse: many ties
         for (uint32_t j = 0; j < n; j++) logits[j] = rintf(8.0f * test_random_float(&r) / step) * step;
-        struct draw_rule rule = {.temperature = 0.2 + test_random_below(&r, 3), .n_ids = n, .seed = test_random_u64(&r)};
+        struct draw_rule rule = {.temperature = 0.2 + test_random_below(&r, 3), .n_ids = n};
+        rule.seed = test_random_u64(&r);
         if (i % 3) rule.top_k = test_random_below(&r, n + 2);
         if (i % 5) rule.top_p = test_random_below(&r, 1000) / 1000.0;
         if (i % 4 == 0) rule.min_p = test_random_below(&r, 100) / 200.0;
