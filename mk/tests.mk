@@ -41,7 +41,8 @@ $(HELPERS): $(BUILD)/tests/templates/%: $(BUILD)/obj/tests/templates/%.o $(call 
 # Options of one script, by its name.
 OPTIONS_check_same_bits = $(if $(SAN),,--also $(OTHER_BUILD)/tensorfold)
 # $(1): the script, $(2): more options, $(3): another Python. Sanitizer builds judge no seconds.
-run_python = '$(or $(3),$(PYTHON)) $(1) --binary $(BINARY) --tests tests --model "$(MODEL)"$(if $(SAN), --no-time-limits)\
+run_python = '$(or $(3),$(PYTHON)) $(1) --binary $(BINARY) --tests tests --model "$(MODEL)"\
+$(if $(SAN), --no-time-limits)\
 $(addprefix $(SPACE),$(2) $(OPTIONS_$(basename $(notdir $(1)))))'
 SPACE := $(subst ,, )
 
@@ -49,7 +50,7 @@ SPACE := $(subst ,, )
 CHECK_STEPS = '$(MAKE_SAME) lint' '$(MAKE_SAME) unit' $(if $(SAN),,'$(MAKE_OTHER) unit') '$(BINARY) kcheck' \
               '$(MAKE_SAME) fuzz-replay' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s)))
 
-test-needs: $(BINARY) $(HELPERS) ## what the tests need beside the binary: Python packages, the default model, the other build
+test-needs: $(BINARY) $(HELPERS) ## what tests need beside the binary: packages, the model, the other build
 	$(Q)tools/test_python
 	$(Q)tools/fetch_model
 	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all)
