@@ -128,7 +128,7 @@ struct backend_options {
 
 // What forwards will need at most, told once before the first op so that scratch is planned and no op allocates.
 struct backend_limits {
-    uint32_t rows, k, n_keys, heads, n_ids; // rows a forward, widest linear input, visible keys, query heads, drawable ids
+    uint32_t rows, k, n_keys, heads, n_ids; // rows a forward, widest linear input, visible keys, query heads, ids
     struct backend_cache cache;             // geometry only
 };
 
@@ -159,8 +159,9 @@ struct backend_ops {
     void (*release)(struct backend *b, dptr p, size_t bytes);
     enum status (*upload)(struct backend *b, dptr to, const void *from, size_t bytes, struct err *e);
     enum status (*read)(struct backend *b, void *to, dptr from, size_t bytes, struct err *e); // the only wait
-    bool (*scratch_bytes)(const struct backend *b, const struct backend_limits *limits, size_t *bytes); // false: overflow
-    enum status (*reserve)(struct backend *b, const struct backend_limits *limits, struct err *e); // takes them
+    // What reserve takes; false when it cannot be counted.
+    bool (*scratch_bytes)(const struct backend *b, const struct backend_limits *limits, size_t *bytes);
+    enum status (*reserve)(struct backend *b, const struct backend_limits *limits, struct err *e);
 
     // Weights. weight_bytes refuses a dtype or shape that has no kernel (`what` is the tensor's name).
     enum status (*weight_bytes)(struct backend *b, enum dtype dtype, uint64_t n, uint64_t k, const char *what,

@@ -1,4 +1,4 @@
-// A fixed set of pinned worker threads that share one job at a time; which thread does a part never matters to its result.
+// A fixed set of pinned worker threads that share one job at a time; who does a part never matters to its result.
 #ifndef TF_BASE_POOL_H
 #define TF_BASE_POOL_H
 

@@ -1,4 +1,4 @@
-// The vocabulary in which a family describes itself: settings, tensors and the steps of a layer. Families include only this.
+// The vocabulary in which a family describes itself: settings, tensors, steps of a layer. Families include only this.
 #ifndef TF_MODEL_ARCH_H
 #define TF_MODEL_ARCH_H
 
@@ -39,7 +39,7 @@ struct arch_setting {
 struct arch_fixed {
     const char *key;  // GGUF: behind "<architecture>."
     const char *text; // the one value, for a text setting
-    double number;    // the one value, for a number or (0, 1) a bool; with neither text nor `has_number` the key must be absent
+    double number;    // the one value, for a number; with neither text nor `has_number` the key must be absent
     bool has_number;
 };
 

@@ -19,8 +19,10 @@ static size_t find_tensor(const struct checkpoint *c, const char *name) {
     size_t low = 0, high = checkpoint_n_tensors(c);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(checkpoint_tensor(c, middle)->name, name) < 0) low = middle + 1;
-        else high = middle;
+        if (strcmp(checkpoint_tensor(c, middle)->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     bool found = low < checkpoint_n_tensors(c) && strcmp(checkpoint_tensor(c, low)->name, name) == 0;
     return found ? low : checkpoint_n_tensors(c);
@@ -148,8 +150,8 @@ static enum status judge_rest(struct binder *b, struct err *e) {
         if (b->used[i] || is_inert(b, t->name)) continue;
         if (in_running_layer(b, t->name) || in_running_module(b, t->name)) {
             return err_set(e, STATUS_UNSUPPORTED,
-                           "tensor %s in %s belongs to a module that runs, but the %s family has no place for it", t->name,
-                           checkpoint_file_name(b->checkpoint, t->file), b->arch->family->name);
+                           "tensor %s in %s belongs to a module that runs, but the %s family has no place for it",
+                           t->name, checkpoint_file_name(b->checkpoint, t->file), b->arch->family->name);
         }
         b->out->unknown[b->out->n_unknown++] = t->name;
     }
@@ -157,15 +159,16 @@ static enum status judge_rest(struct binder *b, struct err *e) {
 }
 
 enum status bind_tensors(const struct checkpoint *c, const struct arch *a, struct binding *out, struct err *e) {
-    struct binder b = {
-        .checkpoint = c, .arch = a, .out = out, .gguf = checkpoint_kind(c) == CHECKPOINT_GGUF};
+    struct binder b = {.checkpoint = c, .arch = a, .out = out, .gguf = checkpoint_kind(c) == CHECKPOINT_GGUF};
     size_t n = checkpoint_n_tensors(c);
     *out = (struct binding){.bound = mem_new(most_bound(a), sizeof *out->bound),
                             .unknown = mem_new(n, sizeof *out->unknown)};
     b.used = mem_new(n, sizeof *b.used);
     enum status status = STATUS_NO_MEMORY;
-    if (!out->bound || !out->unknown || !b.used) err_set(e, status, "no memory to bind %zu tensors", n);
-    else status = bind_all(&b, e);
+    if (!out->bound || !out->unknown || !b.used)
+        err_set(e, status, "no memory to bind %zu tensors", n);
+    else
+        status = bind_all(&b, e);
     if (status == STATUS_OK) status = judge_rest(&b, e);
     mem_free(b.used);
     if (status != STATUS_OK) bind_free(out);

@@ -35,6 +35,8 @@ static inline size_t bind_slot(enum role role, uint32_t layer) {
     if (role < ROLE_LAYER_FIRST) return (size_t)role;
     return (size_t)role + (size_t)layer * (ROLE_COUNT - ROLE_LAYER_FIRST);
 }
-static inline size_t bind_slots(const struct arch *a) { return bind_slot(ROLE_LAYER_FIRST, (uint32_t)a->dim[DIM_LAYERS]); }
+static inline size_t bind_slots(const struct arch *a) {
+    return bind_slot(ROLE_LAYER_FIRST, (uint32_t)a->dim[DIM_LAYERS]);
+}
 
 #endif

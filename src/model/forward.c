@@ -41,15 +41,16 @@ static void mlp_norm(const struct pass *p) {
 
 static void qkv(const struct pass *p) {
     const struct plan_work *w = &p->m->plan.work;
-    p->b->ops->linear(p->b, &(struct op_linear){.x = work_at(p, w->normed),
-                                                .rows = p->rows,
-                                                .ldx = p->hidden,
-                                                .n_products = 3,
-                                                .product = {
-                                                    {.w = &weight_of(p, ROLE_Q)->linear, .y = work_at(p, w->q), .ldy = p->q},
-                                                    {.w = &weight_of(p, ROLE_K)->linear, .y = work_at(p, w->k), .ldy = p->kv},
-                                                    {.w = &weight_of(p, ROLE_V)->linear, .y = work_at(p, w->v), .ldy = p->kv},
-                                                }});
+    p->b->ops->linear(
+        p->b, &(struct op_linear){.x = work_at(p, w->normed),
+                                  .rows = p->rows,
+                                  .ldx = p->hidden,
+                                  .n_products = 3,
+                                  .product = {
+                                      {.w = &weight_of(p, ROLE_Q)->linear, .y = work_at(p, w->q), .ldy = p->q},
+                                      {.w = &weight_of(p, ROLE_K)->linear, .y = work_at(p, w->k), .ldy = p->kv},
+                                      {.w = &weight_of(p, ROLE_V)->linear, .y = work_at(p, w->v), .ldy = p->kv},
+                                  }});
 }
 
 static void rope(const struct pass *p) {
@@ -94,14 +95,14 @@ static void attend(const struct pass *p) {
 // hidden += product of x
 static void add_product(const struct pass *p, enum role role, size_t x, uint32_t ldx) {
     dptr hidden = work_at(p, p->m->plan.work.hidden);
-    p->b->ops->linear(p->b, &(struct op_linear){.x = work_at(p, x),
-                                                .rows = p->rows,
-                                                .ldx = ldx,
-                                                .n_products = 1,
-                                                .product = {{.w = &weight_of(p, role)->linear,
-                                                             .y = hidden,
-                                                             .residual = hidden,
-                                                             .ldy = p->hidden}}});
+    p->b->ops->linear(
+        p->b,
+        &(struct op_linear){
+            .x = work_at(p, x),
+            .rows = p->rows,
+            .ldx = ldx,
+            .n_products = 1,
+            .product = {{.w = &weight_of(p, role)->linear, .y = hidden, .residual = hidden, .ldy = p->hidden}}});
 }
 
 static void out(const struct pass *p) { add_product(p, ROLE_O, p->m->plan.work.attended, p->q); }
@@ -110,14 +111,15 @@ static void down(const struct pass *p) { add_product(p, ROLE_DOWN, p->m->plan.wo
 static void gate_up(const struct pass *p) {
     const struct plan_work *w = &p->m->plan.work;
     uint32_t ld = p->intermediate;
-    p->b->ops->linear(p->b, &(struct op_linear){.x = work_at(p, w->normed),
-                                                .rows = p->rows,
-                                                .ldx = p->hidden,
-                                                .n_products = 2,
-                                                .product = {
-                                                    {.w = &weight_of(p, ROLE_GATE)->linear, .y = work_at(p, w->gate), .ldy = ld},
-                                                    {.w = &weight_of(p, ROLE_UP)->linear, .y = work_at(p, w->up), .ldy = ld},
-                                                }});
+    p->b->ops->linear(
+        p->b, &(struct op_linear){.x = work_at(p, w->normed),
+                                  .rows = p->rows,
+                                  .ldx = p->hidden,
+                                  .n_products = 2,
+                                  .product = {
+                                      {.w = &weight_of(p, ROLE_GATE)->linear, .y = work_at(p, w->gate), .ldy = ld},
+                                      {.w = &weight_of(p, ROLE_UP)->linear, .y = work_at(p, w->up), .ldy = ld},
+                                  }});
 }
 
 static void swiglu(const struct pass *p) {
@@ -131,10 +133,9 @@ static void swiglu(const struct pass *p) {
 }
 
 static step_fn *const steps[STEP_COUNT] = {
-    [STEP_MIXER_NORM] = mixer_norm, [STEP_QKV] = qkv,         [STEP_ROPE] = rope,
-    [STEP_STORE] = store,           [STEP_ATTEND] = attend,   [STEP_OUT] = out,
-    [STEP_MLP_NORM] = mlp_norm,     [STEP_GATE_UP] = gate_up, [STEP_SWIGLU] = swiglu,
-    [STEP_DOWN] = down,
+    [STEP_MIXER_NORM] = mixer_norm, [STEP_QKV] = qkv,   [STEP_ROPE] = rope,         [STEP_STORE] = store,
+    [STEP_ATTEND] = attend,         [STEP_OUT] = out,   [STEP_MLP_NORM] = mlp_norm, [STEP_GATE_UP] = gate_up,
+    [STEP_SWIGLU] = swiglu,         [STEP_DOWN] = down,
 };
 
 static const struct weight *embedding(const struct loaded *m) { return &m->weight[bind_slot(ROLE_EMBED, 0)]; }
@@ -171,11 +172,12 @@ static void leave(const struct pass *p) {
                                                 .ldx = p->hidden,
                                                 .ldy = p->hidden});
     norm(p, ROLE_FINAL_NORM, w->gathered, w->gathered, r->n_outputs);
-    p->b->ops->linear(p->b, &(struct op_linear){.x = work_at(p, w->gathered),
-                                                .rows = r->n_outputs,
-                                                .ldx = p->hidden,
-                                                .n_products = 1,
-                                                .product = {{.w = &head->linear, .y = work_at(p, w->logits), .ldy = vocab}}});
+    p->b->ops->linear(
+        p->b, &(struct op_linear){.x = work_at(p, w->gathered),
+                                  .rows = r->n_outputs,
+                                  .ldx = p->hidden,
+                                  .n_products = 1,
+                                  .product = {{.w = &head->linear, .y = work_at(p, w->logits), .ldy = vocab}}});
     if (r->n_drawn == 0) return;
     p->b->ops->draw(p->b, &(struct op_draw){.logits = work_at(p, w->logits),
                                             .ids = work_at(p, w->ids),

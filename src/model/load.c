@@ -24,11 +24,16 @@ static enum status check_steps(const struct backend *b, const struct arch *a, st
         const char *name;
         bool has;
     } needs[STEP_COUNT] = {
-        [STEP_MIXER_NORM] = {"norm", o->norm},      [STEP_QKV] = {"linear", o->linear},
-        [STEP_ROPE] = {"rope", o->rope && o->rope_rows}, [STEP_STORE] = {"store", o->store && o->move},
-        [STEP_ATTEND] = {"attention", o->attention}, [STEP_OUT] = {"linear", o->linear},
-        [STEP_MLP_NORM] = {"norm", o->norm},        [STEP_GATE_UP] = {"linear", o->linear},
-        [STEP_SWIGLU] = {"swiglu", o->swiglu},      [STEP_DOWN] = {"linear", o->linear},
+        [STEP_MIXER_NORM] = {"norm", o->norm},
+        [STEP_QKV] = {"linear", o->linear},
+        [STEP_ROPE] = {"rope", o->rope && o->rope_rows},
+        [STEP_STORE] = {"store", o->store && o->move},
+        [STEP_ATTEND] = {"attention", o->attention},
+        [STEP_OUT] = {"linear", o->linear},
+        [STEP_MLP_NORM] = {"norm", o->norm},
+        [STEP_GATE_UP] = {"linear", o->linear},
+        [STEP_SWIGLU] = {"swiglu", o->swiglu},
+        [STEP_DOWN] = {"linear", o->linear},
     };
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct arch_layer *layer = &a->family->layers[kind];
@@ -83,9 +88,12 @@ static void count_binding(const struct prepared *p, struct model_info *info) {
         count_tensor(b->weight, formats, info);
         if (b->bias) count_tensor(b->bias, formats, info);
         info->packed_bytes += packed;
-        if (b->spec->role == ROLE_EMBED) info->embed_bytes += bytes;
-        else if (b->spec->role == ROLE_HEAD) info->head_bytes += bytes;
-        else if (b->spec->role >= ROLE_LAYER_FIRST) info->layer_bytes += bytes;
+        if (b->spec->role == ROLE_EMBED)
+            info->embed_bytes += bytes;
+        else if (b->spec->role == ROLE_HEAD)
+            info->head_bytes += bytes;
+        else if (b->spec->role >= ROLE_LAYER_FIRST)
+            info->layer_bytes += bytes;
         // A token reads one row of the embedding, or all of it where it is the head.
         if (b->spec->role != ROLE_EMBED || p->arch.tied) info->token_read_bytes += packed;
     }

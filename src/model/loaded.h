@@ -15,21 +15,21 @@ struct weight {
 
 // The round being computed, and its results until the next one.
 struct round_state {
-    struct backend_rows rows;        // n, and the arrays below
-    struct backend_row *row;         // [rows_max]
-    int32_t *ids;                    // [rows_max]
-    int64_t *positions;              // [rows_max]
-    int32_t *parents;                // [rows_max] indices in the round
-    uint32_t *depth;                 // [rows_max] in its window; row 0 has depth 0
-    uint32_t *chain;                 // [rows_max] leading ancestors that are rows 0, 1, .. of its window, itself included
-    uint32_t *paths;                 // [path_cap]
-    const int32_t **page_tables;     // [n_slots]
+    struct backend_rows rows;    // n, and the arrays below
+    struct backend_row *row;     // [rows_max]
+    int32_t *ids;                // [rows_max]
+    int64_t *positions;          // [rows_max]
+    int32_t *parents;            // [rows_max] indices in the round
+    uint32_t *depth;             // [rows_max] in its window; row 0 has depth 0
+    uint32_t *chain;             // [rows_max] leading ancestors that are rows 0, 1, .. of its window, with itself
+    uint32_t *paths;             // [path_cap]
+    const int32_t **page_tables; // [n_slots]
     uint32_t n_paths;
-    uint32_t *output_row;            // [outputs_max] row of each output; drawn ones first
-    int32_t *output_of;              // [rows_max] its output, or -1
-    const struct draw_rule **rules;  // [outputs_max]
-    uint64_t *token_index;           // [outputs_max]
-    int32_t *drawn;                  // [outputs_max]
+    uint32_t *output_row;           // [outputs_max] row of each output; drawn ones first
+    int32_t *output_of;             // [rows_max] its output, or -1
+    const struct draw_rule **rules; // [outputs_max]
+    uint64_t *token_index;          // [outputs_max]
+    int32_t *drawn;                 // [outputs_max]
     uint32_t n_outputs, n_drawn;
     uint64_t ticket; // of the last round; 0 = none
 };
@@ -40,9 +40,9 @@ struct loaded {
     struct arch arch;
     struct plan plan; // its places are freed once the weights are loaded
     dptr weights, cache, work;
-    struct weight *weight;            // [bind_slots]
+    struct weight *weight;             // [bind_slots]
     struct backend_cache *layer_cache; // [layers]
-    double *inverse;                  // [rope pairs]
+    double *inverse;                   // [rope pairs]
     struct round_state round;
 };
 

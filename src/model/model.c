@@ -65,7 +65,8 @@ static enum status keep(struct model *model, const struct model_window *window, 
     }
     for (uint32_t depth = 1; depth < n; depth++) {
         bool child = path[depth] < end && r->parents[path[depth]] == (int32_t)path[depth - 1];
-        if (!child) return err_set(e, STATUS_INTERNAL, "keep: row %u is not the child of the one before", path[depth]);
+        if (!child)
+            return err_set(e, STATUS_INTERNAL, "keep: row %u is not the child of the one before", path[depth]);
     }
     for (uint32_t depth = 1; depth < n; depth++) { // a row never lies before its depth, so none is overwritten unread
         struct op_move op = {.pages = window->pages,

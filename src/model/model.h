@@ -1,4 +1,4 @@
-// The round seam: what the engine may ask of a model. Token ids, positions, pages and slots as integers; the bytes stay behind it.
+// The round seam: what the engine may ask of a model. Ids, positions, pages and slots are integers; bytes stay behind.
 #ifndef TF_MODEL_MODEL_H
 #define TF_MODEL_MODEL_H
 
@@ -70,8 +70,9 @@ struct model_ops {
     // Raw logits [vocab] of a row of the last round that asked for them.
     enum status (*logits)(struct model *m, uint64_t ticket, uint32_t row, float *out, struct err *e);
 
-    // Accepts part of a decode window of the last round: path[0..n) are its rows from row 0 on, each the child of the one
-    // before; all others are dropped. Called once for every decode window, before the stream's next round.
+    // Accepts part of a decode window of the last round: path[0..n) are its rows from row 0 on (indices in the round),
+    // each the child of the one before; all others are dropped. Called once for every decode window, before the
+    // stream's next round.
     enum status (*keep)(struct model *m, const struct model_window *window, const uint32_t *path, uint32_t n,
                         struct err *e);
 

@@ -27,7 +27,8 @@ static enum status place_weight(const struct checkpoint *c, const struct bound *
         TRY(check_vector(c, t, e));
         place->weight_bytes = (size_t)t->shape[0] * sizeof(float);
     } else {
-        enum status status = b->ops->weight_bytes(b, t->dtype, t->shape[0], t->shape[1], t->name, &place->weight_bytes, e);
+        enum status status =
+            b->ops->weight_bytes(b, t->dtype, t->shape[0], t->shape[1], t->name, &place->weight_bytes, e);
         if (status != STATUS_OK) {
             err_prefix(e, "%s", checkpoint_file_name(c, t->file));
             return status;
@@ -51,12 +52,18 @@ static bool plan_work(const struct arch *a, struct plan *p) {
         size_t *to;
         uint64_t rows, columns;
     } pieces[] = {
-        {&w->hidden, rows, d[DIM_HIDDEN]},      {&w->normed, rows, d[DIM_HIDDEN]},
-        {&w->q, rows, d[DIM_Q]},                {&w->attended, rows, d[DIM_Q]},
-        {&w->k, rows, d[DIM_KV]},               {&w->v, rows, d[DIM_KV]},
-        {&w->gate, rows, d[DIM_INTERMEDIATE]},  {&w->up, rows, d[DIM_INTERMEDIATE]},
-        {&w->cosine, rows, d[DIM_ROPE_PAIRS]},  {&w->sine, rows, d[DIM_ROPE_PAIRS]},
-        {&w->gathered, outputs, d[DIM_HIDDEN]}, {&w->logits, outputs, d[DIM_VOCAB]},
+        {&w->hidden, rows, d[DIM_HIDDEN]},
+        {&w->normed, rows, d[DIM_HIDDEN]},
+        {&w->q, rows, d[DIM_Q]},
+        {&w->attended, rows, d[DIM_Q]},
+        {&w->k, rows, d[DIM_KV]},
+        {&w->v, rows, d[DIM_KV]},
+        {&w->gate, rows, d[DIM_INTERMEDIATE]},
+        {&w->up, rows, d[DIM_INTERMEDIATE]},
+        {&w->cosine, rows, d[DIM_ROPE_PAIRS]},
+        {&w->sine, rows, d[DIM_ROPE_PAIRS]},
+        {&w->gathered, outputs, d[DIM_HIDDEN]},
+        {&w->logits, outputs, d[DIM_VOCAB]},
     };
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         uint64_t n;
@@ -96,8 +103,10 @@ static uint64_t largest_context(const struct arch *a, struct backend *b, uint64_
     uint64_t low = 0, high = ceil_div(most, b->ops->page_slots); // pages; high is known not to fit
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (fits(a, b, middle * b->ops->page_slots, available, p)) low = middle;
-        else high = middle;
+        if (fits(a, b, middle * b->ops->page_slots, available, p))
+            low = middle;
+        else
+            high = middle;
     }
     return low * b->ops->page_slots;
 }
@@ -115,8 +124,8 @@ static enum status choose_context(const struct checkpoint *c, const struct arch 
     if (most) wanted = most;
     if (fits(a, b, wanted, available, p)) return STATUS_OK;
     uint64_t least = options->context ? wanted : b->ops->page_slots;
-    if (!plan_context(a, b, least, p)) return err_set(e, STATUS_TOO_LARGE, "%llu tokens are too many to plan for",
-                                                      (unsigned long long)least);
+    if (!plan_context(a, b, least, p))
+        return err_set(e, STATUS_TOO_LARGE, "%llu tokens are too many to plan for", (unsigned long long)least);
     return err_set(e, STATUS_NO_MEMORY, "%s needs %llu MB for %llu tokens of context, %llu MB are available",
                    checkpoint_path(c), (unsigned long long)(p->total_bytes >> 20), (unsigned long long)least,
                    (unsigned long long)(available >> 20));
@@ -135,8 +144,8 @@ static void plan_limits(const struct arch *a, struct plan *p) {
                                                   .value_dim = (uint32_t)d[DIM_HEAD]}};
 }
 
-enum status plan_make(const struct checkpoint *c, const struct arch *a, const struct binding *binding, struct backend *b,
-                      const struct model_options *options, struct plan *out, struct err *e) {
+enum status plan_make(const struct checkpoint *c, const struct arch *a, const struct binding *binding,
+                      struct backend *b, const struct model_options *options, struct plan *out, struct err *e) {
     struct plan p = {.n_slots = options->n_slots ? options->n_slots : 1,
                      .rows_max = options->rows_max ? options->rows_max : b->ops->rows_default};
     if (p.n_slots > 4096 || p.rows_max > 1 << 16) {
@@ -154,8 +163,10 @@ enum status plan_make(const struct checkpoint *c, const struct arch *a, const st
         status = err_set(e, STATUS_TOO_LARGE, "a round of %u rows is too large to plan for", p.rows_max);
     }
     if (status == STATUS_OK) status = choose_context(c, a, b, options, &p, e);
-    if (status == STATUS_OK) *out = p;
-    else plan_free(&p);
+    if (status == STATUS_OK)
+        *out = p;
+    else
+        plan_free(&p);
     return status;
 }
 

@@ -16,14 +16,14 @@ struct plan_place {
 
 // Offsets into the region of work, rows side by side. floats unless said otherwise.
 struct plan_work {
-    size_t hidden, normed;         // [rows][hidden]
-    size_t q, attended;            // [rows][q]
-    size_t k, v;                   // [rows][kv]
-    size_t gate, up;               // [rows][intermediate]
-    size_t cosine, sine;           // [rows][rope pairs]
-    size_t gathered;               // [outputs][hidden]
-    size_t logits;                 // [outputs][vocab]
-    size_t ids;                    // [outputs] int32
+    size_t hidden, normed; // [rows][hidden]
+    size_t q, attended;    // [rows][q]
+    size_t k, v;           // [rows][kv]
+    size_t gate, up;       // [rows][intermediate]
+    size_t cosine, sine;   // [rows][rope pairs]
+    size_t gathered;       // [outputs][hidden]
+    size_t logits;         // [outputs][vocab]
+    size_t ids;            // [outputs] int32
     size_t bytes;
 };
 
@@ -42,8 +42,9 @@ struct plan {
 
 // Refuses a context that the checkpoint does not have or the memory does not hold, with both numbers. A context left to
 // the plan is the checkpoint's own, cut to what the memory holds.
-enum status plan_make(const struct checkpoint *c, const struct arch *a, const struct binding *binding, struct backend *b,
-                      const struct model_options *options, struct plan *out, struct err *e) TF_MUST_CHECK;
+enum status plan_make(const struct checkpoint *c, const struct arch *a, const struct binding *binding,
+                      struct backend *b, const struct model_options *options, struct plan *out,
+                      struct err *e) TF_MUST_CHECK;
 void plan_free(struct plan *p);
 
 // Bytes that one token takes in the paged cache of all layers.

@@ -28,9 +28,9 @@ enum status round_init(struct round_state *r, const struct plan *p, struct err *
 }
 
 void round_fini(struct round_state *r) {
-    void *const arrays[] = {r->row,   r->ids,  r->positions,  r->parents,   r->depth, r->chain,
-                            r->paths, r->page_tables, r->output_row, r->output_of, r->rules, r->token_index,
-                            r->drawn};
+    void *const arrays[] = {r->row,   r->ids,         r->positions,   r->parents,    r->depth,
+                            r->chain, r->paths,       r->page_tables, r->output_row, r->output_of,
+                            r->rules, r->token_index, r->drawn};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) mem_free(arrays[i]);
 }
 
@@ -49,7 +49,8 @@ static enum status check_window(const struct model_geometry *g, const struct mod
     }
     uint64_t pages = ((uint64_t)w->n_kept + w->n_rows + g->page_tokens - 1) / g->page_tokens;
     for (uint64_t i = 0; i < pages; i++) {
-        if (w->pages[i] < 0 || (uint32_t)w->pages[i] >= g->n_pages) return fault("a page is not one of ours", next_row, e);
+        if (w->pages[i] < 0 || (uint32_t)w->pages[i] >= g->n_pages)
+            return fault("a page is not one of ours", next_row, e);
     }
     return STATUS_OK;
 }
@@ -59,8 +60,10 @@ static enum status place_row(struct round_state *r, const struct model_window *w
                              uint32_t i, struct err *e) {
     uint32_t first = w->first_row, n = i - first;
     bool root = row->parent == MODEL_NO_PARENT;
-    if (root ? n != 0 : row->parent < (int32_t)first || row->parent >= (int32_t)i) return fault("its parent is not before it", i, e);
-    if (w->kind == WINDOW_PROMPT && !root && row->parent != (int32_t)i - 1) return fault("a prompt must be a chain", i, e);
+    if (root ? n != 0 : row->parent < (int32_t)first || row->parent >= (int32_t)i)
+        return fault("its parent is not before it", i, e);
+    if (w->kind == WINDOW_PROMPT && !root && row->parent != (int32_t)i - 1)
+        return fault("a prompt must be a chain", i, e);
     r->parents[i] = row->parent;
     r->depth[i] = root ? 0 : r->depth[row->parent] + 1;
     bool straight = root || (row->parent == (int32_t)i - 1 && r->chain[i - 1] == n);

@@ -82,8 +82,10 @@ static enum status load_all(const struct loader *l, const struct binding *bindin
         const struct bound *b = &binding->bound[i];
         const struct plan_place *place = &l->m->plan.place[i];
         struct weight *w = &l->m->weight[bind_slot(b->spec->role, b->layer)];
-        if (b->spec->columns == DIM_NONE) TRY(load_vector(l, b, b->weight, place->weight_at, &w->vector, e));
-        else TRY(load_linear(l, b, place, &w->linear, e));
+        if (b->spec->columns == DIM_NONE)
+            TRY(load_vector(l, b, b->weight, place->weight_at, &w->vector, e));
+        else
+            TRY(load_linear(l, b, place, &w->linear, e));
     }
     return STATUS_OK;
 }
@@ -101,8 +103,10 @@ enum status weights_load(struct loaded *m, const struct checkpoint *c, const str
                        .vector = mem_new(2 * longest, sizeof(float)), // as stored, and sorted
                        .row_map = mem_new(longest, sizeof(uint32_t))};
     enum status status = STATUS_NO_MEMORY;
-    if (l.vector && l.row_map) status = load_all(&l, binding, e);
-    else err_set(e, status, "no memory to load vectors of %llu", (unsigned long long)longest);
+    if (l.vector && l.row_map)
+        status = load_all(&l, binding, e);
+    else
+        err_set(e, status, "no memory to load vectors of %llu", (unsigned long long)longest);
     mem_free(l.vector);
     mem_free(l.row_map);
     return status;

@@ -77,7 +77,8 @@ static bool plan_scratch(const struct cpu_backend *c, const struct backend_limit
     *s = (struct scratch_plan){.attention_floats = attention_scratch_floats(&cache, l->heads, l->n_keys, l->rows)};
     if (!checked_round_up(s->attention_floats, ALIGN / sizeof(float), &s->attention_floats)) return false;
     if (!checked_round_up(draw_scratch_bytes(l->n_ids), ALIGN, &s->draw_bytes)) return false;
-    if (!checked_mul(l->rows, l->k, &codes) || !checked_mul(l->rows, ceil_div(l->k, LINEAR_GROUP), &scales)) return false;
+    if (!checked_mul(l->rows, l->k, &codes) || !checked_mul(l->rows, ceil_div(l->k, LINEAR_GROUP), &scales))
+        return false;
     return add_piece(&s->bytes, &s->q, codes, sizeof *c->q) && //
            add_piece(&s->bytes, &s->scale, scales, sizeof(float)) &&
            add_piece(&s->bytes, &s->scaled_sum, scales, sizeof(float)) &&

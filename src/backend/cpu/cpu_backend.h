@@ -26,10 +26,10 @@ struct cpu_backend {
     // Scratch, one mapping, planned by reserve().
     void *scratch;
     size_t scratch_bytes;
-    int16_t *q;                // [rows][k]     codes of one linear input
-    float *scale, *scaled_sum; // [rows][k / 32]
+    int16_t *q;                 // [rows][k]     codes of one linear input
+    float *scale, *scaled_sum;  // [rows][k / 32]
     struct attention_row *rows; // [rows]
-    float *attention_scratch;  // [threads][attention_floats]
+    float *attention_scratch;   // [threads][attention_floats]
     size_t attention_floats;
     uint8_t *draw_scratch; // [threads][draw_bytes]
     size_t draw_bytes;

@@ -77,7 +77,7 @@ void cpu_embed(struct backend *b, const struct op_embed *op) {
 struct linear_job {
     const struct cpu_backend *c;
     struct linear_weight w[OP_LINEAR_MAX];
-    struct linear_args args[OP_LINEAR_MAX];  // of all rows
+    struct linear_args args[OP_LINEAR_MAX]; // of all rows
     uint32_t first_tile[OP_LINEAR_MAX + 1]; // of each product, then the number of tiles
     uint32_t n_products, rows, blocks, ranges;
 };

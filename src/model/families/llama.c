@@ -1,6 +1,9 @@
 // The llama family: grouped-query attention with full rotary positions and a gated MLP, norms before both.
 #include "model/arch.h"
 
+#define LAYER   "model.layers.%u."
+#define BLOCK "blk.%u."
+
 static const struct arch_setting settings[] = {
     {DIM_VOCAB, "vocab_size", "vocab_size", DIM_NONE},
     {DIM_HIDDEN, "hidden_size", "embedding_length", DIM_NONE},
@@ -53,21 +56,21 @@ static const struct arch_tensor tensors[] = {
 
 // clang-format off
 static const struct arch_tensor layer_tensors[] = {
-    {ROLE_MIXER_NORM, "model.layers.%u.input_layernorm", "blk.%u.attn_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
-    {ROLE_Q, "model.layers.%u.self_attn.q_proj", "blk.%u.attn_q", DIM_Q, DIM_HIDDEN, BIAS_ATTENTION, TENSOR_GGUF_ROPE_PAIRS},
-    {ROLE_K, "model.layers.%u.self_attn.k_proj", "blk.%u.attn_k", DIM_KV, DIM_HIDDEN, BIAS_ATTENTION, TENSOR_GGUF_ROPE_PAIRS},
-    {ROLE_V, "model.layers.%u.self_attn.v_proj", "blk.%u.attn_v", DIM_KV, DIM_HIDDEN, BIAS_ATTENTION, 0},
-    {ROLE_O, "model.layers.%u.self_attn.o_proj", "blk.%u.attn_output", DIM_HIDDEN, DIM_Q, BIAS_ATTENTION, 0},
-    {ROLE_MLP_NORM, "model.layers.%u.post_attention_layernorm", "blk.%u.ffn_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
-    {ROLE_GATE, "model.layers.%u.mlp.gate_proj", "blk.%u.ffn_gate", DIM_INTERMEDIATE, DIM_HIDDEN, BIAS_MLP, 0},
-    {ROLE_UP, "model.layers.%u.mlp.up_proj", "blk.%u.ffn_up", DIM_INTERMEDIATE, DIM_HIDDEN, BIAS_MLP, 0},
-    {ROLE_DOWN, "model.layers.%u.mlp.down_proj", "blk.%u.ffn_down", DIM_HIDDEN, DIM_INTERMEDIATE, BIAS_MLP, 0},
+    {ROLE_MIXER_NORM, LAYER "input_layernorm", BLOCK "attn_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
+    {ROLE_Q, LAYER "self_attn.q_proj", BLOCK "attn_q", DIM_Q, DIM_HIDDEN, BIAS_ATTENTION, TENSOR_GGUF_ROPE_PAIRS},
+    {ROLE_K, LAYER "self_attn.k_proj", BLOCK "attn_k", DIM_KV, DIM_HIDDEN, BIAS_ATTENTION, TENSOR_GGUF_ROPE_PAIRS},
+    {ROLE_V, LAYER "self_attn.v_proj", BLOCK "attn_v", DIM_KV, DIM_HIDDEN, BIAS_ATTENTION, 0},
+    {ROLE_O, LAYER "self_attn.o_proj", BLOCK "attn_output", DIM_HIDDEN, DIM_Q, BIAS_ATTENTION, 0},
+    {ROLE_MLP_NORM, LAYER "post_attention_layernorm", BLOCK "ffn_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
+    {ROLE_GATE, LAYER "mlp.gate_proj", BLOCK "ffn_gate", DIM_INTERMEDIATE, DIM_HIDDEN, BIAS_MLP, 0},
+    {ROLE_UP, LAYER "mlp.up_proj", BLOCK "ffn_up", DIM_INTERMEDIATE, DIM_HIDDEN, BIAS_MLP, 0},
+    {ROLE_DOWN, LAYER "mlp.down_proj", BLOCK "ffn_down", DIM_HIDDEN, DIM_INTERMEDIATE, BIAS_MLP, 0},
 };
 // clang-format on
 
 static const enum step layer_steps[] = {
-    STEP_MIXER_NORM, STEP_QKV,     STEP_ROPE,   STEP_STORE, STEP_ATTEND, STEP_OUT,
-    STEP_MLP_NORM,   STEP_GATE_UP, STEP_SWIGLU, STEP_DOWN,
+    STEP_MIXER_NORM, STEP_QKV,      STEP_ROPE,    STEP_STORE,  STEP_ATTEND,
+    STEP_OUT,        STEP_MLP_NORM, STEP_GATE_UP, STEP_SWIGLU, STEP_DOWN,
 };
 
 const struct family family_llama = {
@@ -78,8 +81,8 @@ const struct family family_llama = {
     .n_settings = ARCH_COUNT(settings),
     .hf_fixed = hf_fixed,
     .gguf_fixed = gguf_fixed,
-    .hf_layer = "model.layers.%u.",
-    .gguf_layer = "blk.%u.",
+    .hf_layer = LAYER,
+    .gguf_layer = BLOCK,
     .hf_inert = (const char *const[]){".rotary_emb.inv_freq", NULL},
     .tensors = tensors,
     .n_tensors = ARCH_COUNT(tensors),

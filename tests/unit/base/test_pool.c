@@ -83,7 +83,8 @@ static void sleeps_when_idle(void) {
     double before = cpu_seconds();
     nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     double used = cpu_seconds() - before;
-    if (used > 0.05) test_fail(__FILE__, __LINE__, "expected an idle pool to sleep, got %.3f s of work in 0.2 s", used);
+    if (used > 0.05)
+        test_fail(__FILE__, __LINE__, "expected an idle pool to sleep, got %.3f s of work in 0.2 s", used);
     pool_run(p, count_part, &c, 8);
     for (uint32_t i = 0; i < 8; i++) CHECK_INT(2, c.runs[i]);
     pool_close(p);

@@ -107,7 +107,7 @@ static inline bool session_prompt(struct session *s, const int32_t *ids, size_t 
     return true;
 }
 
-// Rows of a decode window: tokens with the index of their parent in the window (-1 for row 0), all drawn and kept readable.
+// Rows of a decode window: tokens with the index of their parent (-1 for row 0), all drawn and kept readable.
 static inline struct model_window session_tree(struct session *s, const int32_t *tokens, const int32_t *parents,
                                                uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -136,7 +136,8 @@ static inline int32_t session_step(struct session *s, int32_t token, float *logi
     struct model_window w = session_tree(s, &token, &(int32_t){MODEL_NO_PARENT}, 1);
     uint64_t ticket = session_round(s, &w);
     if (!ticket) return -1;
-    if (s->model->ops->drawn(s->model, ticket, &drawn, 1, &e) != STATUS_OK) test_fail(__FILE__, __LINE__, "%s", e.message);
+    if (s->model->ops->drawn(s->model, ticket, &drawn, 1, &e) != STATUS_OK)
+        test_fail(__FILE__, __LINE__, "%s", e.message);
     if (logits && !session_logits(s, ticket, 0, logits)) return -1;
     return session_keep(s, &w, &(uint32_t){0}, 1) ? drawn : -1;
 }

@@ -6,7 +6,8 @@ static const struct model_options no_options = {0};
 // Inspects `t` and expects a refusal whose message has both words.
 static void expect_refusal(struct tiny *t, const char *name, const char *word) {
     struct tiny_result r = tiny_inspect(t, &no_options);
-    if (r.status == STATUS_OK) test_fail(__FILE__, __LINE__, "expected a refusal that names %s", name);
+    if (r.status == STATUS_OK)
+        test_fail(__FILE__, __LINE__, "expected a refusal that names %s", name);
     else if (!strstr(r.e.message, name) || !strstr(r.e.message, word)) {
         test_fail(__FILE__, __LINE__, "expected a message with %s and %s, got: %s", name, word, r.e.message);
     }
@@ -85,10 +86,13 @@ static void names_a_tensor_that_is_missing_or_has_another_shape(void) {
 }
 
 static void refuses_extra_tensors_of_modules_that_run(void) {
-    static const char *const extra[] = {
-        "model.layers.0.self_attn.q_proj.bias", "model.layers.0.self_attn.q_proj.weight_scale",
-        "model.layers.1.self_attn.q_norm.weight", "model.layers.1.mlp.gate.weight", "lm_head.bias",
-        "model.norm.bias", "model.embed_tokens.scales"};
+    static const char *const extra[] = {"model.layers.0.self_attn.q_proj.bias",
+                                        "model.layers.0.self_attn.q_proj.weight_scale",
+                                        "model.layers.1.self_attn.q_norm.weight",
+                                        "model.layers.1.mlp.gate.weight",
+                                        "lm_head.bias",
+                                        "model.norm.bias",
+                                        "model.embed_tokens.scales"};
     for (size_t i = 0; i < sizeof extra / sizeof extra[0]; i++) {
         struct tiny t;
         tiny_init(&t);
@@ -125,19 +129,21 @@ static void refuses_settings_by_their_key(void) {
         {TINY_SETTINGS ",\"partial_rotary_factor\":0.5", "partial_rotary_factor", "0.5"},
         {TINY_SETTINGS ",\"rope_parameters\":{\"rope_type\":\"yarn\"}", "rope_parameters.rope_type", "yarn"},
         {TINY_SETTINGS ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}", "rope_scaling.type", "linear"},
-        {TINY_SETTINGS ",\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8}", "rope_scaling.low_freq_factor", ""},
+        {TINY_SETTINGS ",\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8}", "rope_scaling.low_freq_factor",
+         ""},
         {TINY_SETTINGS ",\"rope_parameters\":{\"full_attention\":{}}", "rope_parameters.full_attention", ""},
         {TINY_SETTINGS ",\"rope_theta\":-1", "rope_theta", "positive"},
         {TINY_SETTINGS ",\"quantization_config\":{\"bits\":4}", "quantization_config", ""},
         {TINY_SETTINGS ",\"layer_types\":[\"full_attention\"]", "layer_types", "length"},
-        {TINY_SETTINGS ",\"layer_types\":[\"full_attention\",\"linear_attention\"]", "layer_types", "linear_attention"},
+        {TINY_SETTINGS ",\"layer_types\":[\"full_attention\",\"linear_attention\"]", "layer_types",
+         "linear_attention"},
         {TINY_SETTINGS ",\"head_dim\":7", "7", "pairs"},
         {TINY_SETTINGS ",\"tie_word_embeddings\":\"yes\"", "tie_word_embeddings", "config.json"},
         {"\"model_type\":\"llama\"", "vocab_size", "config.json"},
         {"\"model_type\":\"mamba\"", "model_type", "mamba"},
         {"\"hidden_size\":3", "model_type", "config.json"},
-        {"\"model_type\":\"llama\",\"vocab_size\":48,\"hidden_size\":32,\"num_hidden_layers\":1000000000", "num_hidden_layers",
-         "1000000000"},
+        {"\"model_type\":\"llama\",\"vocab_size\":48,\"hidden_size\":32,\"num_hidden_layers\":1000000000",
+         "num_hidden_layers", "1000000000"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         struct tiny t;

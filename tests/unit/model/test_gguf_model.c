@@ -17,10 +17,15 @@ struct name_pair {
 
 static const struct name_pair top_names[] = {
     {"model.embed_tokens", "token_embd", 0}, {"model.norm", "output_norm", 0}, {"lm_head", "output", 0}};
-static const struct name_pair layer_names[] = {
-    {"input_layernorm", "attn_norm", 0},  {"self_attn.q_proj", "attn_q", 1}, {"self_attn.k_proj", "attn_k", 1},
-    {"self_attn.v_proj", "attn_v", 0},    {"self_attn.o_proj", "attn_output", 0}, {"mlp.gate_proj", "ffn_gate", 0},
-    {"mlp.up_proj", "ffn_up", 0},         {"mlp.down_proj", "ffn_down", 0}, {"post_attention_layernorm", "ffn_norm", 0}};
+static const struct name_pair layer_names[] = {{"input_layernorm", "attn_norm", 0},
+                                               {"self_attn.q_proj", "attn_q", 1},
+                                               {"self_attn.k_proj", "attn_k", 1},
+                                               {"self_attn.v_proj", "attn_v", 0},
+                                               {"self_attn.o_proj", "attn_output", 0},
+                                               {"mlp.gate_proj", "ffn_gate", 0},
+                                               {"mlp.up_proj", "ffn_up", 0},
+                                               {"mlp.down_proj", "ffn_down", 0},
+                                               {"post_attention_layernorm", "ffn_norm", 0}};
 
 // The converter's order: head row j + s * 16 goes to place 2j + s.
 static void append_rows(struct buf *data, const struct tensor *t, bool permuted) {
@@ -46,8 +51,8 @@ static void add_tensor(struct image *m, const struct checkpoint *c, const char *
     m->n_tensors++;
 }
 
-static void add_module(struct image *m, const struct checkpoint *c, const struct name_pair *names, const char *hf_layer,
-                       const char *gguf_layer) {
+static void add_module(struct image *m, const struct checkpoint *c, const struct name_pair *names,
+                       const char *hf_layer, const char *gguf_layer) {
     static const char *const parts[] = {"weight", "bias"};
     char hf[128], gguf[128];
     for (int i = 0; i < 2; i++) {
@@ -138,7 +143,8 @@ static double worst_difference(struct session *s) {
     if (!f) return INFINITY;
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);
-    size_t n = read_list(text, "\"prompt\"", prompt, 1024), n_positions = read_list(text, "\"positions\"", positions, 64);
+    size_t n = read_list(text, "\"prompt\"", prompt, 1024),
+           n_positions = read_list(text, "\"positions\"", positions, 64);
     if (!npy_read("tests/golden/llama_scaled_bias/ref_logits.npy", &ref) || ref.rows != n_positions) return INFINITY;
     float *out = calloc(ref.rows * ref.columns, sizeof *out);
     double worst = 0;
@@ -189,7 +195,8 @@ static void refuses_settings_by_their_key(void) {
         CHECK_INT(STATUS_OK, checkpoint_open(temp_path(&t, "model.gguf", path), &c, &e));
         CHECK_INT(STATUS_OK, backend_open_cpu(&(struct backend_options){.threads = 1, .isa = ISA_REF}, &b, &e));
         CHECK_INT(STATUS_UNSUPPORTED, model_open(c, b, &(struct model_options){0}, NULL, &m, &e));
-        if (!strstr(e.message, faults[i].key)) test_fail(__FILE__, __LINE__, "expected %s, got: %s", faults[i].key, e.message);
+        if (!strstr(e.message, faults[i].key))
+            test_fail(__FILE__, __LINE__, "expected %s, got: %s", faults[i].key, e.message);
         b->ops->close(b);
         checkpoint_close(c);
         temp_remove(&t);

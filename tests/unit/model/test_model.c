@@ -136,9 +136,7 @@ static void decode_serially(const char *folder, const struct golden *g, const ui
 }
 
 static void computes_a_tree_as_it_would_serially(void) {
-    static const struct {
-        uint32_t n, rows[4];
-    } paths[] = {{3, {0, 1, 3}}, {4, {0, 2, 4, 6}}, {3, {0, 2, 5}}};
+    static const struct { uint32_t n, rows[4]; } paths[] = {{3, {0, 1, 3}}, {4, {0, 2, 4, 6}}, {3, {0, 2, 5}}};
     for (size_t f = 0; f < N_FOLDERS; f++) {
         struct golden g;
         if (!golden_read(&g, folders[f])) continue;
@@ -207,7 +205,9 @@ static void serves_two_streams_in_one_round(void) {
         s.rows[i] = (struct model_row){.token = g.prompt[i ? i - 1 : 77],
                                        .parent = i > 1 ? i - 1 : MODEL_NO_PARENT,
                                        .position = i ? i - 1 : 0,
-                                       .output = i == 40 ? MODEL_OUTPUT_LOGITS : i == 0 ? MODEL_OUTPUT_DRAW : 0};
+                                       .output = i == 40  ? MODEL_OUTPUT_LOGITS
+                                                 : i == 0 ? MODEL_OUTPUT_DRAW
+                                                          : 0};
     }
     const struct model_window windows[] = {
         {.kind = WINDOW_DECODE, .slot = 1, .first_row = 0, .n_rows = 1, .pages = other, .rule = &s.rule},
@@ -239,8 +239,8 @@ static void refuses_broken_rounds(void) {
         int32_t token, parent;
         int64_t position;
         enum status status;
-    } faults[] = {{1, 512, 0, 1, STATUS_INVALID},  {1, -1, 0, 1, STATUS_INVALID}, {2, 3, 2, 2, STATUS_INTERNAL},
-                  {2, 3, -1, 2, STATUS_INTERNAL},  {2, 3, 1, 3, STATUS_INTERNAL}, {0, 1, 1, 0, STATUS_INTERNAL},
+    } faults[] = {{1, 512, 0, 1, STATUS_INVALID}, {1, -1, 0, 1, STATUS_INVALID}, {2, 3, 2, 2, STATUS_INTERNAL},
+                  {2, 3, -1, 2, STATUS_INTERNAL}, {2, 3, 1, 3, STATUS_INTERNAL}, {0, 1, 1, 0, STATUS_INTERNAL},
                   {0, 1, -1, 64, STATUS_INTERNAL}};
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         struct err e = {0};

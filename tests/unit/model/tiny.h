@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TINY_SETTINGS                                                                              \
-    "\"model_type\":\"llama\",\"hidden_size\":32,\"intermediate_size\":64,\"num_hidden_layers\":2," \
-    "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"vocab_size\":48,\"max_position_embeddings\":256," \
+#define TINY_SETTINGS                                                                                                \
+    "\"model_type\":\"llama\",\"hidden_size\":32,\"intermediate_size\":64,\"num_hidden_layers\":2,"                  \
+    "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"vocab_size\":48,\"max_position_embeddings\":256,"         \
     "\"rms_norm_eps\":1e-5"
 
 struct tiny_tensor {
@@ -56,9 +56,9 @@ static inline void tiny_init(struct tiny *t) {
     static const struct {
         const char *name;
         uint32_t rows, columns;
-    } layer[] = {{"input_layernorm", 32, 0},      {"self_attn.q_proj", 32, 32}, {"self_attn.k_proj", 16, 32},
-                 {"self_attn.v_proj", 16, 32},    {"self_attn.o_proj", 32, 32}, {"post_attention_layernorm", 32, 0},
-                 {"mlp.gate_proj", 64, 32},       {"mlp.up_proj", 64, 32},      {"mlp.down_proj", 32, 64}};
+    } layer[] = {{"input_layernorm", 32, 0},   {"self_attn.q_proj", 32, 32}, {"self_attn.k_proj", 16, 32},
+                 {"self_attn.v_proj", 16, 32}, {"self_attn.o_proj", 32, 32}, {"post_attention_layernorm", 32, 0},
+                 {"mlp.gate_proj", 64, 32},    {"mlp.up_proj", 64, 32},      {"mlp.down_proj", 32, 64}};
     *t = (struct tiny){.settings = TINY_SETTINGS};
     tiny_add(t, "model.embed_tokens.weight", 48, 32);
     tiny_add(t, "model.norm.weight", 32, 0);
@@ -80,11 +80,13 @@ static inline void tiny_write_tensors(const struct tiny *t, FILE *f) {
         const struct tiny_tensor *x = &t->tensor[i];
         uint64_t bytes = (uint64_t)x->rows * (x->columns ? x->columns : 1) * (strcmp(x->dtype, "I64") ? 4 : 8);
         char shape[48];
-        if (x->columns) snprintf(shape, sizeof shape, "%u,%u", x->rows, x->columns);
-        else snprintf(shape, sizeof shape, "%u", x->rows);
-        n += (uint64_t)snprintf(header + n, sizeof header - n,
-                                "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}", i ? "," : "",
-                                x->name, x->dtype, shape, (unsigned long long)at, (unsigned long long)(at + bytes));
+        if (x->columns)
+            snprintf(shape, sizeof shape, "%u,%u", x->rows, x->columns);
+        else
+            snprintf(shape, sizeof shape, "%u", x->rows);
+        n += (uint64_t)snprintf(
+            header + n, sizeof header - n, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
+            i ? "," : "", x->name, x->dtype, shape, (unsigned long long)at, (unsigned long long)(at + bytes));
         at += bytes;
     }
     header[n++] = '}';
