@@ -60,8 +60,8 @@ struct engine_event {
     struct err err; // END_FAILED
 };
 
-// Guesses the tokens that follow `tokens[0..n)`; writes at most `cap` of them and returns how many. A wrong guess costs a
-// row, never a token of the reply.
+// Guesses the tokens that follow `tokens[0..n)`; writes at most `cap` of them and returns how many. A wrong guess costs
+// a row, never a token of the reply.
 struct proposer {
     uint32_t (*propose)(void *context, const int32_t *tokens, size_t n, int32_t *drafts, uint32_t cap);
     void *context;
@@ -92,8 +92,8 @@ enum status engine_submit(struct engine *engine, const struct engine_request *re
 void engine_cancel(struct engine *engine, uint64_t stream);
 
 // Runs one round if there is work. *busy says whether more is waiting. Events must be taken between rounds: while there
-// is no room for those of a whole round, nothing runs. A round that fails ends its streams with END_FAILED, not the engine.
-// Never allocates.
+// is no room for those of a whole round, nothing runs. A round that fails ends its streams with END_FAILED and leaves the
+// engine sound. Never allocates.
 void engine_round(struct engine *engine, bool *busy);
 
 // Takes the oldest event; false when there is none.

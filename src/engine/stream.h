@@ -47,8 +47,8 @@ struct stream_sink {
     void *context;
 };
 
-// Adds one token to the reply, tells the sink and asks the stop rules; false when the reply is over, with s->reason set.
-// A forced token joins at once behind the one that asked for it, and *forced says that one did.
+// Adds one token to the reply, tells the sink and asks the stop rules; false when the reply is over, with s->reason
+// set. A forced token joins at once behind the one that asked for it, and *forced says that one did.
 bool stream_commit(struct stream *s, int32_t token, bool *forced, const struct stream_sink *sink);
 
 // Figures of a stream that has ended.
