@@ -92,8 +92,8 @@ enum status engine_submit(struct engine *engine, const struct engine_request *re
 void engine_cancel(struct engine *engine, uint64_t stream);
 
 // Runs one round if there is work. *busy says whether more is waiting. Events must be taken between rounds: while there
-// is no room for those of a whole round, nothing runs. A round that fails ends its streams with END_FAILED and leaves the
-// engine sound. Never allocates.
+// is no room for those of a whole round, nothing runs. A round that fails ends its streams with END_FAILED and leaves
+// the engine sound. Never allocates.
 void engine_round(struct engine *engine, bool *busy);
 
 // Takes the oldest event; false when there is none.
