@@ -1,13 +1,14 @@
 // AVX2 products with 4- and 8-bit weights: exact int32 dots of code pairs by vpmaddwd, then two fused steps a group.
 //
 // Few rows: codes are unpacked in registers and used for all of them. Many rows: a tile's codes are unpacked once into
-// a panel in the first cache, which then meets the rows six at a time.
+// a panel in the first cache, which then meets the rows four at a time.
 #include "kernels/linear/linear_avx2.h"
 
 enum {
     PAIRS = LINEAR_GROUP / 2,
-    DIRECT_ROWS = 4,  // most rows of the first form
-    ROW_TILE = 6,     // rows of the second form: 12 sums, 2 weights and a broadcast fill the 16 registers
+    STEP = 4,         // pairs unpacked by one round of a loop: one word of 4-bit codes, two of 8-bit codes
+    FEW_ROWS = 8,     // most rows of the first form
+    ROW_TILE = 4,     // rows at once: 8 sums, 2 weights, a broadcast and a product, with registers left to run ahead
     PANEL_GROUPS = 8, // groups unpacked at once
     ROW_BLOCK = 96,   // rows whose activations should stay in the second cache while all tiles pass
 };
@@ -29,6 +30,10 @@ static struct rows rows_at(const struct linear_args *a, size_t r, size_t g) {
     size_t k = a->w->k, groups = k / LINEAR_GROUP;
     return (struct rows){a->x.q + r * k + g * LINEAR_GROUP, a->x.scale + r * groups + g,
                          a->x.scaled_sum + r * groups + g, k, groups};
+}
+
+static inline struct rows rows_after(struct rows x, size_t n) {
+    return (struct rows){x.q + n * x.k, x.scale + n * x.groups, x.scaled_sum + n * x.groups, x.k, x.groups};
 }
 
 LINEAR_INLINE __m256i load_codes(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
@@ -58,10 +63,11 @@ LINEAR_INLINE __m256i add_products(__m256i dot, __m256i code, __m256i q) {
     return dot;
 }
 
-// Half h of pair p of one group.
-LINEAR_INLINE __m256i unpack(enum linear_format f, const void *group, int p, int h) {
-    if (f == LINEAR_Q8_0) return bytes(load_codes(((const struct linear_q8_0 *)group)->code[p / 2] + 8 * h), p % 2);
-    return nibbles(load_codes(((const struct linear_q4_0 *)group)->code[p / 4] + 8 * h), p % 4);
+// Half h of pair first + j of one group; `first` a multiple of STEP, j a constant below it.
+LINEAR_INLINE __m256i unpack(enum linear_format f, const void *group, int first, int j, int h) {
+    if (f == LINEAR_Q8_0)
+        return bytes(load_codes(((const struct linear_q8_0 *)group)->code[first / 2 + j / 2] + 8 * h), j % 2);
+    return nibbles(load_codes(((const struct linear_q4_0 *)group)->code[first / 4] + 8 * h), j);
 }
 
 LINEAR_INLINE __m256 group_d(enum linear_format f, const void *group, int h) {
@@ -88,37 +94,38 @@ LINEAR_INLINE void prefetch(enum linear_format f, const uint8_t *group) {
 }
 
 // The two fused steps that end a group.
-LINEAR_INLINE __m256 add_group(enum linear_format f, __m256 y, __m256i dot, __m256 d, __m256 m, const float *scale,
+LINEAR_INLINE __m256 add_group(bool with_m, __m256 y, __m256i dot, __m256 d, __m256 m, const float *scale,
                                const float *scaled_sum) {
     y = _mm256_fmadd_ps(_mm256_mul_ps(d, _mm256_broadcast_ss(scale)), _mm256_cvtepi32_ps(dot), y);
-    return has_m(f) ? _mm256_fmadd_ps(m, _mm256_broadcast_ss(scaled_sum), y) : y;
+    return with_m ? _mm256_fmadd_ps(m, _mm256_broadcast_ss(scaled_sum), y) : y;
 }
 
-// Tile t for `n` rows (a constant, at most DIRECT_ROWS) from row r on.
+// Tile t for `n` rows (a constant, at most ROW_TILE) from row r on.
 LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, uint32_t r, int n) {
     size_t groups = a->w->k / LINEAR_GROUP;
     const uint8_t *group = (const uint8_t *)a->w->tiles + t * groups * group_bytes(f);
     struct rows x = rows_at(a, r, 0);
-    __m256 y[DIRECT_ROWS][2];
+    __m256 y[ROW_TILE][2];
     for (int i = 0; i < n; i++) y[i][0] = y[i][1] = _mm256_setzero_ps();
     for (size_t g = 0; g < groups; g++, group += group_bytes(f)) {
-        __m256i dot[DIRECT_ROWS][2];
+        __m256i dot[ROW_TILE][2];
         for (int i = 0; i < n; i++) dot[i][0] = dot[i][1] = _mm256_setzero_si256();
         prefetch(f, group);
-#pragma GCC unroll 16
-        for (int p = 0; p < PAIRS; p++) {
-            __m256i low = unpack(f, group, p, 0), high = unpack(f, group, p, 1);
-            for (int i = 0; i < n; i++) {
-                __m256i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)p);
-                dot[i][0] = add_products(dot[i][0], low, q);
-                dot[i][1] = add_products(dot[i][1], high, q);
+        for (int first = 0; first < PAIRS; first += STEP) {
+            for (int j = 0; j < STEP; j++) {
+                __m256i low = unpack(f, group, first, j, 0), high = unpack(f, group, first, j, 1);
+                for (int i = 0; i < n; i++) {
+                    __m256i q = broadcast_pair(x.q + (size_t)i * x.k + g * LINEAR_GROUP + 2 * (size_t)(first + j));
+                    dot[i][0] = add_products(dot[i][0], low, q);
+                    dot[i][1] = add_products(dot[i][1], high, q);
+                }
             }
         }
         for (int h = 0; h < 2; h++) {
             __m256 d = group_d(f, group, h), m = group_m(f, group, h);
             for (int i = 0; i < n; i++) {
                 size_t at = (size_t)i * x.groups + g;
-                y[i][h] = add_group(f, y[i][h], dot[i][h], d, m, x.scale + at, x.scaled_sum + at);
+                y[i][h] = add_group(has_m(f), y[i][h], dot[i][h], d, m, x.scale + at, x.scaled_sum + at);
             }
         }
     }
@@ -128,9 +135,9 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
 LINEAR_INLINE void unpack_panel(enum linear_format f, const uint8_t *group, size_t n_groups, struct panel *to) {
     for (size_t g = 0; g < n_groups; g++, group += group_bytes(f), to++) {
         for (int h = 0; h < 2; h++) {
-#pragma GCC unroll 16
-            for (int p = 0; p < PAIRS; p++)
-                _mm256_storeu_si256((__m256i *)to->pair[p][8 * h], unpack(f, group, p, h));
+            for (int first = 0; first < PAIRS; first += STEP)
+                for (int j = 0; j < STEP; j++)
+                    _mm256_storeu_si256((__m256i *)to->pair[first + j][8 * h], unpack(f, group, first, j, h));
             _mm256_storeu_ps(to->d + 8 * h, group_d(f, group, h));
             if (has_m(f)) _mm256_storeu_ps(to->m + 8 * h, group_m(f, group, h));
         }
@@ -138,11 +145,12 @@ LINEAR_INLINE void unpack_panel(enum linear_format f, const uint8_t *group, size
 }
 
 // Adds the panel's groups to the sums of `n` rows (a constant, at most ROW_TILE).
-LINEAR_INLINE void meet(enum linear_format f, const struct panel *w, size_t n_groups, struct rows x,
+LINEAR_INLINE void meet(bool with_m, const struct panel *w, size_t n_groups, struct rows x,
                         float (*sum)[LINEAR_LANES], int n) {
     for (size_t g = 0; g < n_groups; g++, w++) {
         __m256i dot[ROW_TILE][2];
         for (int i = 0; i < n; i++) dot[i][0] = dot[i][1] = _mm256_setzero_si256();
+#pragma GCC unroll 16
         for (int p = 0; p < PAIRS; p++) {
             __m256i low = load_codes(w->pair[p][0]), high = load_codes(w->pair[p][8]);
             for (int i = 0; i < n; i++) {
@@ -152,27 +160,32 @@ LINEAR_INLINE void meet(enum linear_format f, const struct panel *w, size_t n_gr
             }
         }
         for (int h = 0; h < 2; h++) {
-            __m256 d = _mm256_loadu_ps(w->d + 8 * h), m = _mm256_loadu_ps(w->m + 8 * h);
+            __m256 d = _mm256_loadu_ps(w->d + 8 * h), m = with_m ? _mm256_loadu_ps(w->m + 8 * h) : d;
             for (int i = 0; i < n; i++) {
                 size_t at = (size_t)i * x.groups + g;
                 __m256 y = _mm256_loadu_ps(sum[i] + 8 * h);
-                y = add_group(f, y, dot[i][h], d, m, x.scale + at, x.scaled_sum + at);
+                y = add_group(with_m, y, dot[i][h], d, m, x.scale + at, x.scaled_sum + at);
                 _mm256_storeu_ps(sum[i] + 8 * h, y);
             }
         }
     }
 }
 
-LINEAR_INLINE void meet_rest(enum linear_format f, const struct panel *w, size_t n_groups, struct rows x,
-                             float (*sum)[LINEAR_LANES], uint32_t n) {
-    switch (n) {
-    case 1: meet(f, w, n_groups, x, sum, 1); break;
-    case 2: meet(f, w, n_groups, x, sum, 2); break;
-    case 3: meet(f, w, n_groups, x, sum, 3); break;
-    case 4: meet(f, w, n_groups, x, sum, 4); break;
-    case 5: meet(f, w, n_groups, x, sum, 5); break;
-    default: break;
-    }
+// The same for any number of rows.
+LINEAR_INLINE void meet_all(bool with_m, const struct panel *w, size_t n_groups, struct rows x,
+                            float (*sum)[LINEAR_LANES], uint32_t n) {
+    for (; n >= ROW_TILE; n -= ROW_TILE, sum += ROW_TILE, x = rows_after(x, ROW_TILE))
+        meet(with_m, w, n_groups, x, sum, ROW_TILE);
+    for (; n >= 2; n -= 2, sum += 2, x = rows_after(x, 2)) meet(with_m, w, n_groups, x, sum, 2);
+    if (n) meet(with_m, w, n_groups, x, sum, 1);
+}
+
+static void meet_with_m(const struct panel *w, size_t n_groups, struct rows x, float (*sum)[LINEAR_LANES], uint32_t n) {
+    meet_all(true, w, n_groups, x, sum, n);
+}
+
+static void meet_plain(const struct panel *w, size_t n_groups, struct rows x, float (*sum)[LINEAR_LANES], uint32_t n) {
+    meet_all(false, w, n_groups, x, sum, n);
 }
 
 // Tile t for rows [begin, end), at most ROW_BLOCK of them.
@@ -186,9 +199,7 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
     for (size_t g = 0; g < groups; g += PANEL_GROUPS) {
         size_t n_groups = groups - g < PANEL_GROUPS ? groups - g : PANEL_GROUPS;
         unpack_panel(f, tile + g * group_bytes(f), n_groups, panel);
-        uint32_t r = begin;
-        for (; r + ROW_TILE <= end; r += ROW_TILE) meet(f, panel, n_groups, rows_at(a, r, g), sum + (r - begin), ROW_TILE);
-        meet_rest(f, panel, n_groups, rows_at(a, r, g), sum + (r - begin), end - r);
+        (has_m(f) ? meet_with_m : meet_plain)(panel, n_groups, rows_at(a, begin, g), sum, end - begin);
     }
     for (uint32_t r = begin; r < end; r++) {
         const float *y = sum[r - begin];
@@ -196,22 +207,26 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
     }
 }
 
+// Tile t for a few rows, which find its codes in the first cache from the second round on.
+LINEAR_INLINE void few_rows(enum linear_format f, const struct linear_args *a, uint32_t t) {
+    uint32_t r = 0;
+    for (; r + ROW_TILE <= a->n_rows; r += ROW_TILE) direct(f, a, t, r, ROW_TILE);
+    switch (a->n_rows - r) {
+    case 1: direct(f, a, t, r, 1); break;
+    case 2: direct(f, a, t, r, 2); break;
+    case 3: direct(f, a, t, r, 3); break;
+    default: break;
+    }
+}
+
 LINEAR_INLINE void product(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {
-    if (a->n_rows > DIRECT_ROWS) {
-        for (uint32_t r = 0; r < a->n_rows; r += ROW_BLOCK) {
-            uint32_t to = a->n_rows - r < ROW_BLOCK ? a->n_rows : r + ROW_BLOCK;
-            for (uint32_t t = begin; t < end; t++) through_panel(f, a, t, r, to);
-        }
+    if (a->n_rows <= FEW_ROWS) {
+        for (uint32_t t = begin; t < end; t++) few_rows(f, a, t);
         return;
     }
-    for (uint32_t t = begin; t < end; t++) {
-        switch (a->n_rows) {
-        case 1: direct(f, a, t, 0, 1); break;
-        case 2: direct(f, a, t, 0, 2); break;
-        case 3: direct(f, a, t, 0, 3); break;
-        case 4: direct(f, a, t, 0, 4); break;
-        default: break;
-        }
+    for (uint32_t r = 0; r < a->n_rows; r += ROW_BLOCK) {
+        uint32_t to = a->n_rows - r < ROW_BLOCK ? a->n_rows : r + ROW_BLOCK;
+        for (uint32_t t = begin; t < end; t++) through_panel(f, a, t, r, to);
     }
 }
 
