@@ -16,6 +16,21 @@ struct bpe_symbol {
     int32_t merged;         // what that pair becomes
 };
 
+// A pair that may merge, in a run of such pairs of one rank from left to right.
+struct bpe_candidate {
+    uint32_t at;   // index of the left symbol
+    uint32_t next; // of the run, NONE at its end, or TAKEN
+};
+
+// A run in the heap, by its first candidate.
+struct bpe_run {
+    uint64_t key; // rank << 32 | at
+    uint32_t first;
+};
+
+static const uint32_t TAKEN = UINT32_MAX - 1;
+enum { OPEN_RUNS = 16, PIECE_MAX = 1 << 30 }; // three candidates a byte have to be counted in 32 bits
+
 enum { WORD_BYTES = 15, WORD_IDS = 3, WORDS = 16384 };
 
 // A short piece and its ids. Each piece has one place; a later one takes it over.
@@ -99,59 +114,94 @@ void bpe_fini(struct bpe *b) {
 
 void bpe_scratch_fini(struct bpe_scratch *s) {
     mem_free(s->symbols);
-    mem_free(s->heap);
+    mem_free(s->candidates);
+    mem_free(s->runs);
     mem_free(s->words);
     *s = (struct bpe_scratch){0};
 }
 
-// Room for merging n bytes: at most n - 1 candidates at first, and each merge takes one away and adds two.
+// Room for merging n bytes: at most n - 1 candidates at first, and each merge uses one up and adds at most two.
 static bool scratch_room(struct bpe_scratch *s, size_t n) {
     if (n <= s->cap) return true;
     size_t cap = n < 256 ? 256 : n;
     struct bpe_symbol *symbols = mem_resize(s->symbols, cap, sizeof *symbols);
     if (!symbols) return false;
     s->symbols = symbols;
-    uint64_t *heap = mem_resize(s->heap, cap, 2 * sizeof *heap);
-    if (!heap) return false;
-    s->heap = heap;
+    struct bpe_candidate *candidates = mem_resize(s->candidates, cap, 3 * sizeof *candidates);
+    if (!candidates) return false;
+    s->candidates = candidates;
+    struct bpe_run *runs = mem_resize(s->runs, cap, 2 * sizeof *runs);
+    if (!runs) return false;
+    s->runs = runs;
     s->cap = cap;
     return true;
 }
 
-// Heap of rank << 32 | position: the smallest is the lowest rank, and of equal ranks the leftmost. Four children a
-// node: half the depth, and a node's children lie in one cache line or two.
-enum { CHILDREN = 4 };
+// --- the queue of candidates: the lowest rank first, and of equal ranks the leftmost ---
+//
+// Candidates of one rank mostly come from left to right, so they are kept as runs, and the heap holds one entry a run.
+// A text of one repeated letter is then a few long runs read in order, instead of a heap as long as the text.
 
-static void heap_push(uint64_t *heap, size_t *n, uint64_t key) {
-    size_t i = (*n)++;
-    for (size_t parent; i > 0 && heap[parent = (i - 1) / CHILDREN] > key; i = parent) heap[i] = heap[parent];
-    heap[i] = key;
+struct queue {
+    struct bpe_candidate *candidates; // all there ever were in this piece
+    struct bpe_run *heap;
+    uint32_t n_candidates, n_runs;
+    struct {
+        uint32_t rank, tail;
+    } open[OPEN_RUNS]; // by rank: the run that may grow, and its last candidate
+};
+
+static void queue_begin(struct queue *q, const struct bpe_scratch *s) {
+    *q = (struct queue){.candidates = s->candidates, .heap = s->runs};
+    for (size_t i = 0; i < OPEN_RUNS; i++) q->open[i].rank = NO_MERGE;
 }
 
-static uint64_t heap_pop(uint64_t *heap, size_t *n) {
-    uint64_t top = heap[0], last = heap[--*n];
-    size_t i = 0;
-    for (size_t first; (first = CHILDREN * i + 1) < *n;) {
-        size_t end = first + CHILDREN < *n ? first + CHILDREN : *n, least = first;
-        for (size_t child = first + 1; child < end; child++)
-            if (heap[child] < heap[least]) least = child;
-        if (heap[least] >= last) break;
-        heap[i] = heap[least];
-        i = least;
+static uint64_t key_of(uint32_t rank, uint32_t at) { return (uint64_t)rank << 32 | at; }
+
+static void queue_push(struct queue *q, uint32_t rank, uint32_t at) {
+    uint32_t new = q->n_candidates++, *tail = &q->open[rank % OPEN_RUNS].tail;
+    q->candidates[new] = (struct bpe_candidate){.at = at, .next = NONE};
+    bool grows = q->open[rank % OPEN_RUNS].rank == rank && q->candidates[*tail].next == NONE &&
+                 q->candidates[*tail].at < at;
+    if (grows) q->candidates[*tail].next = new;
+    q->open[rank % OPEN_RUNS].rank = rank;
+    *tail = new;
+    if (grows) return;
+    struct bpe_run run = {.key = key_of(rank, at), .first = new};
+    uint32_t i = q->n_runs++;
+    for (uint32_t up; i > 0 && q->heap[up = (i - 1) / 2].key > run.key; i = up) q->heap[i] = q->heap[up];
+    q->heap[i] = run;
+}
+
+// Takes the first candidate; there has to be one.
+static void queue_pop(struct queue *q, uint32_t *rank, uint32_t *at) {
+    struct bpe_run run = q->heap[0];
+    struct bpe_candidate *taken = &q->candidates[run.first];
+    *rank = (uint32_t)(run.key >> 32);
+    *at = taken->at;
+    if (taken->next != NONE) run = (struct bpe_run){key_of(*rank, q->candidates[taken->next].at), taken->next};
+    else run = q->heap[--q->n_runs];
+    taken->next = TAKEN;
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < q->n_runs; i = child) {
+        if (child + 1 < q->n_runs && q->heap[child + 1].key < q->heap[child].key) child++;
+        if (q->heap[child].key >= run.key) break;
+        q->heap[i] = q->heap[child];
     }
-    heap[i] = last;
-    return top;
+    q->heap[i] = run;
 }
+
+// --- merging ---
 
 // Looks the symbol's pair up and makes it a candidate if it may merge.
-static void consider(const struct bpe *b, struct bpe_scratch *s, uint32_t at, size_t *n_heap) {
-    struct bpe_symbol *left = &s->symbols[at];
+static void consider(const struct bpe *b, struct bpe_symbol *symbols, uint32_t at, struct queue *q) {
+    struct bpe_symbol *left = &symbols[at];
     left->rank = NO_MERGE;
     if (left->after == NONE) return;
-    const struct bpe_merge *m = &b->merges[slot_of(b, pair_of(left->id, s->symbols[left->after].id))];
+    const struct bpe_merge *m = &b->merges[slot_of(b, pair_of(left->id, symbols[left->after].id))];
     left->rank = m->rank;
     left->merged = m->id;
-    if (m->rank != NO_MERGE) heap_push(s->heap, n_heap, (uint64_t)m->rank << 32 | at);
+    if (m->rank != NO_MERGE) queue_push(q, m->rank, at);
 }
 
 static void merge_at(struct bpe_symbol *symbols, uint32_t at) {
@@ -177,19 +227,21 @@ static uint32_t split(const struct bpe *b, const char *piece, size_t n, struct b
 
 static enum status merge(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
                          struct err *e) {
+    if (n > PIECE_MAX) return err_set(e, STATUS_TOO_LARGE, "a piece of %zu bytes is over the limit", n);
     if (!scratch_room(s, n)) return err_set(e, STATUS_NO_MEMORY, "no memory for merging a piece of %zu bytes", n);
-    uint32_t count = split(b, piece, n, s->symbols);
-    size_t n_heap = 0;
-    for (uint32_t i = 0; i < count; i++) consider(b, s, i, &n_heap);
-    while (n_heap > 0) {
-        uint64_t key = heap_pop(s->heap, &n_heap);
-        uint32_t at = (uint32_t)key;
-        if (s->symbols[at].rank != key >> 32) continue; // the pair is no more
-        merge_at(s->symbols, at);
-        consider(b, s, at, &n_heap);
-        if (s->symbols[at].before != NONE) consider(b, s, s->symbols[at].before, &n_heap);
+    struct bpe_symbol *symbols = s->symbols;
+    struct queue q;
+    uint32_t count = split(b, piece, n, symbols), rank, at;
+    queue_begin(&q, s);
+    for (uint32_t i = 0; i < count; i++) consider(b, symbols, i, &q);
+    while (q.n_runs > 0) {
+        queue_pop(&q, &rank, &at);
+        if (symbols[at].rank != rank) continue; // the pair is no more
+        merge_at(symbols, at);
+        consider(b, symbols, at, &q);
+        if (symbols[at].before != NONE) consider(b, symbols, symbols[at].before, &q);
     }
-    for (uint32_t i = count ? 0 : NONE; i != NONE; i = s->symbols[i].after) TRY(ids_push(out, s->symbols[i].id, e));
+    for (uint32_t i = count ? 0 : NONE; i != NONE; i = symbols[i].after) TRY(ids_push(out, symbols[i].id, e));
     return STATUS_OK;
 }
 

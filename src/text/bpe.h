@@ -21,10 +21,11 @@ struct bpe {
 
 // Memory that merging reuses from piece to piece, and the words it met lately; one a thread. Starts zeroed.
 struct bpe_scratch {
-    struct bpe_symbol *symbols; // opaque
-    uint64_t *heap;
-    size_t cap;
-    struct bpe_word *words; // opaque
+    struct bpe_symbol *symbols;
+    struct bpe_candidate *candidates;
+    struct bpe_run *runs;
+    size_t cap; // bytes of the longest piece there is room for
+    struct bpe_word *words;
 };
 
 // Takes the merges and ignore_merges of `source`. A merge with a part or a result that is no token is refused.

@@ -12,19 +12,20 @@ import checks
 import oracles
 
 LAST = 0x10FFFF
-BLANKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\n\n", "\v", "\f", "\x85", "\xa0", "\u1680", "\u180e", "\u2003", "\u2028",
-          "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff", "\u200b"]
-WORDS = ("the of and to in is that it was for on are as with his they at be this from I have or by one had not but what all"
-         " were when we there can an your which their said if do will each about how up out them then she many some so these"
-         " would other into has more her two like him see time could no make than first been its who now people my made over"
-         " did down only way find use may water long little very after words called just where most know").split()
-QUOTES = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'LL", "'Re", "'\u017f", "\u2019s", "'", "''", "'x", "'l", "'v", "'r"]
-EMOJI = ["\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\u2764\ufe0f", "\U0001f1e9\U0001f1ea",
-         "\U0001f3f4\U000e0067\U000e0062\U000e007f", "1\ufe0f\u20e3"]
-MARKS = [chr(c) for c in range(0x300, 0x323)] + ["\u0345", "\u0591", "\u064b", "\u0e38", "\u3099", "\u0653", "\u09be", "\u0b56"]
-HANGUL = ["\u1100", "\u1161", "\u11a8", "\u11a7", "\uac00", "\uac01", "\u1112", "\u1175", "\u11c2", "\ud7a3"]
-CODE = ["def f(x):\n    return x", "if (a[i] != 0) {\n\t", "}\n\n", "//", "/* */", "==", "->", "0x1F", "3.14", "1,000", "a_b", "CamelCase",
-        "&&", "<tag>", "\\n", "%d", "#include <x>\n", "@", "$HOME", "https://e.x/a?b=c"]
+BLANKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\n\n", "\v", "\f", "\x85", "\xa0", "\u1680", "\u180e", "\u2003",
+          "\u2028", "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff", "\u200b"]
+WORDS = """the of and to in is that it was for on are as with his they at be this from I have or by one had not but what
+all were when we there can an your which their said if do will each about how up out them then she many some so these
+would other into has more her two like him see time could no make than first been its who now people my made over did
+down only way find use may water long little very after words called just where most know""".split()
+QUOTES = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'LL", "'Re", "'\u017f", "\u2019s", "'", "''", "'x", "'l",
+          "'v", "'r"]
+EMOJI = ["\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\u2764\ufe0f",
+         "\U0001f1e9\U0001f1ea", "\U0001f3f4\U000e0067\U000e0062\U000e007f", "1\ufe0f\u20e3"]
+MARKS = [chr(c) for c in range(0x300, 0x323)] + list("\u0345\u0591\u064b\u0e38\u3099\u0653\u09be\u0b56")
+HANGUL = list("\u1100\u1161\u11a8\u11a7\uac00\uac01\u1112\u1175\u11c2\ud7a3")
+CODE = ["def f(x):\n    return x", "if (a[i] != 0) {\n\t", "}\n\n", "//", "/* */", "==", "->", "0x1F", "3.14", "1,000",
+        "a_b", "CamelCase", "&&", "<tag>", "\\n", "%d", "#include <x>\n", "@", "$HOME", "https://e.x/a?b=c"]
 
 
 class Text:
@@ -41,9 +42,11 @@ class Text:
             lambda: " ", lambda: d.choice(BLANKS) * d.choice((1, 1, 2, 3, 7)),
             lambda: "".join(d.choices(BLANKS, k=d.randrange(1, 6))),
             lambda: str(d.randrange(10 ** d.randrange(1, 9))), lambda: d.choice(CODE), lambda: d.choice(QUOTES),
-            lambda: chr(d.randrange(0x20)), lambda: "".join(chr(d.randrange(0x21, 0x7f)) for _ in range(d.randrange(1, 5))),
+            lambda: chr(d.randrange(0x20)),
+            lambda: "".join(chr(d.randrange(0x21, 0x7f)) for _ in range(d.randrange(1, 5))),
             lambda: d.choice(EMOJI) * d.choice((1, 1, 2)), self.neighbours, self.neighbours, self.anything, self.marked,
-            lambda: "".join(d.choices(HANGUL, k=d.randrange(1, 6))), self.decomposed, self.added_token, self.added_token,
+            lambda: "".join(d.choices(HANGUL, k=d.randrange(1, 6))), self.decomposed, self.added_token,
+            self.added_token,
             lambda: d.choice("aZ .\u00e9\u4e2d\u0301") * d.randrange(1, 40),
         ]
 
@@ -75,7 +78,8 @@ class Text:
 def lines(binary, model, items, *options):
     """One answer of the command a line."""
     data = "".join(json.dumps(item) + "\n" for item in items).encode()
-    return [json.loads(line) for line in checks.run(binary, "tokenize", model, "--jsonl", *options, stdin=data).splitlines()]
+    printed = checks.run(binary, "tokenize", model, "--jsonl", *options, stdin=data)
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def compare(c, name, inputs, expected, got):
@@ -108,8 +112,8 @@ def check_oracle(c, binary, oracle, count, seed):
     # Ids in no sensible order: characters cut anywhere.
     known = sorted(t.get_vocab().values())
     shuffled = [text.draw.choices(known, k=text.draw.randrange(12)) for _ in few]
-    compare(c, f"{name}, a fifth of shuffled ids to text", shuffled, t.decode_batch(shuffled, skip_special_tokens=False),
-            lines(binary, oracle.model, shuffled, "--decode"))
+    compare(c, f"{name}, a fifth of shuffled ids to text", shuffled,
+            t.decode_batch(shuffled, skip_special_tokens=False), lines(binary, oracle.model, shuffled, "--decode"))
 
 
 def main():

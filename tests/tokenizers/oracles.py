@@ -57,8 +57,8 @@ def every_flag():
     """Added tokens with all 32 combinations of the flags; some texts are words, some blanks, some prefixes of others.
 
     The special ones are no ordinary words: as data we spell such a word out, `tokenizers` would give the control id."""
-    texts = ["<a>", "<a", "word", "end", "\u00e9t", "e\u0301x", "<|\u03b1|>", "  ", "\t", "x y", "<b> ", " <c>", "1", "\u4e2d",
-             "_", "<d>"]
+    texts = ["<a>", "<a", "word", "end", "\u00e9t", "e\u0301x", "<|\u03b1|>", "  ", "\t", "x y", "<b> ", " <c>", "1",
+             "\u4e2d", "_", "<d>"]
     for i, text in enumerate(texts + [text + text[::-1] + "#" for text in texts]):
         yield AddedToken(text, lstrip=bool(i & 1), rstrip=bool(i & 2), single_word=bool(i & 4), normalized=bool(i & 8),
                          special=i >= 16)

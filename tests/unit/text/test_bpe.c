@@ -152,7 +152,7 @@ static void refuses_merges_of_unknown_parts_by_name(void) {
     }
 }
 
-// Counts what one piece of n equal letters costs in heap operations by way of time, best of three.
+// What one piece of n equal letters takes, best of three.
 static double milliseconds(struct fixture *f, char *piece, size_t n) {
     struct clock c = clock_system();
     double best = 1e9;
@@ -161,7 +161,8 @@ static double milliseconds(struct fixture *f, char *piece, size_t n) {
         struct ids ids = {0};
         struct err e = {0};
         uint64_t begin = clock_now_ns(&c);
-        if (bpe_encode(&f->bpe, piece, n, &f->scratch, &ids, &e) != STATUS_OK) test_fail(__FILE__, __LINE__, "%s", e.message);
+        if (bpe_encode(&f->bpe, piece, n, &f->scratch, &ids, &e) != STATUS_OK)
+            test_fail(__FILE__, __LINE__, "%s", e.message);
         double ms = clock_ms_between(begin, clock_now_ns(&c));
         if (ms < best) best = ms;
         CHECK_INT(n / 4, ids.n);
@@ -202,7 +203,8 @@ static void survives_every_allocation_that_fails(void) {
 }
 
 static const struct test_case cases[] = {
-    {"merges the lowest rank first and the leftmost of equals", merges_the_lowest_rank_first_and_the_leftmost_of_equals},
+    {"merges the lowest rank first and the leftmost of equals",
+     merges_the_lowest_rank_first_and_the_leftmost_of_equals},
     {"gives the same ids from the word cache", gives_the_same_ids_from_the_word_cache},
     {"agrees with the definition on random pieces", agrees_with_the_definition_on_random_pieces},
     {"leaves out bytes without a token", leaves_out_bytes_without_a_token},

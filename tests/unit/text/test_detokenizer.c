@@ -39,7 +39,8 @@ static void holds_a_character_until_it_is_whole(void) {
     struct tiny tiny;
     struct tokenizer *t = make(&tiny);
     if (!t) return;
-    const int32_t emoji[] = {0xf0, 0x9f, 0x98, 0x80, 32, 120}, cut[] = {0xf0, 0x9f, 32, 120}, stray[] = {0x80, 256, 0xc3};
+    const int32_t emoji[] = {0xf0, 0x9f, 0x98, 0x80, 32, 120}, cut[] = {0xf0, 0x9f, 32, 120};
+    const int32_t stray[] = {0x80, 256, 0xc3};
     CHECK_TEXT("|||\U0001f600| |x||", streamed(t, emoji, 6, false));
     CHECK_TEXT("||\ufffd |x||", streamed(t, cut, 4, false));
     CHECK_TEXT("\ufffd|hi||\ufffd|", streamed(t, stray, 3, false));
@@ -69,7 +70,8 @@ static void joins_to_the_whole_decode_on_random_ids(void) {
     struct tiny tiny;
     struct tokenizer *t = make(&tiny);
     struct test_random r = {11};
-    static const int32_t odd[] = {0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xff, 65, 256, 300, 302};
+    static const int32_t odd[] = {0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0,
+                                  0x9f, 0x98, 0xf4, 0x90, 0xff, 65,   256,  300,  302};
     for (int k = 0; t && k < 20000 && !test_failed(); k++) {
         int32_t ids[12];
         char bytes[128];

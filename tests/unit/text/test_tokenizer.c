@@ -181,7 +181,8 @@ static void refuse(struct tiny *tiny, enum status status, const char *named) {
 static void refuses_what_does_not_fit_by_name(void) {
     struct tiny tiny;
     const struct added_token clash = ADDED("<x>", 97, 0), twice[] = {ADDED("<x>", 300, 0), ADDED("<y>", 300, 0)};
-    const struct added_token empty = ADDED("", 300, 0), wild = ADDED("<wild>", 1 << 30, 0), broken = ADDED("\xff", 300, 0);
+    const struct added_token empty = ADDED("", 300, 0), wild = ADDED("<wild>", 1 << 30, 0);
+    const struct added_token broken = ADDED("\xff", 300, 0);
     const struct added_token again[] = {ADDED("<x>", 300, 0), ADDED("<x>", 301, 0)};
     const int32_t none = 400;
     tiny_init(&tiny, 0, NULL);

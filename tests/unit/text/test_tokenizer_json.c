@@ -26,7 +26,7 @@ static struct tokenizer *load(const struct file *f, struct err *e) {
     struct tokenizer *t = NULL;
     const char *text = compose(f);
     enum status status = tokenizer_from_json(text, strlen(text), &t, e);
-    if ((status == STATUS_OK) != (t != NULL)) test_fail(__FILE__, __LINE__, "status %d with or without a tokenizer", status);
+    if ((status == STATUS_OK) != (t != NULL)) test_fail(__FILE__, __LINE__, "status %d, t %p", status, (void *)t);
     return t;
 }
 
@@ -46,15 +46,17 @@ static void reads_both_forms_of_merges(void) {
 
 static void reads_added_tokens_with_their_flags(void) {
     static const char added[] =
-        "[{\"id\":6,\"content\":\"<x>\",\"single_word\":false,\"lstrip\":true,\"rstrip\":false,\"normalized\":false,\"special\":true},"
-        "{\"id\":9,\"content\":\"c\",\"single_word\":true,\"lstrip\":false,\"rstrip\":false,\"normalized\":true,\"special\":false}]";
+        "[{\"id\":6,\"content\":\"<x>\",\"single_word\":false,\"lstrip\":true,\"rstrip\":false,\"normalized\":false,"
+        "\"special\":true},{\"id\":9,\"content\":\"c\",\"single_word\":true,\"lstrip\":false,\"rstrip\":false,"
+        "\"normalized\":true,\"special\":false}]";
     check_encode((struct file){.added = added, .vocab = "{\"a\":0,\"b\":1,\"ab\":2}"}, "ab  <x>c", 0, "2 6 9");
 }
 
 static void reads_the_template_round_a_text(void) {
     static const char post[] =
-        "{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\",\"trim_offsets\":false},{\"type\":\"TemplateProcessing\","
-        "\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},"
+        "{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\",\"trim_offsets\":false},"
+        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
+        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},"
         "{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":\"<s>\","
         "\"ids\":[3,4],\"tokens\":[\"c\",\"d\"]},\"</s>\":{\"id\":\"</s>\",\"ids\":[5],\"tokens\":[\"1\"]}}}]}";
     check_encode((struct file){.post = post}, "ab", TOKENIZE_SPECIAL, "3 4 2 5");
@@ -62,10 +64,12 @@ static void reads_the_template_round_a_text(void) {
 }
 
 static void knows_the_pretokenizers_by_their_exact_form(void) {
-    static const char digits[] = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":true},"
+    static const char digits[] = "{\"type\":\"Sequence\",\"pretokenizers\":["
+                                 "{\"type\":\"Digits\",\"individual_digits\":true},"
                                  "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true}]}";
     static const char prefix[] = "{\"type\":\"ByteLevel\",\"add_prefix_space\":true}";
-    check_encode((struct file){.pre = digits, .vocab = "{\"1\":0,\"11\":1,\"\\u0120\":2}", .merges = "[\"1 1\"]"}, "11 1", 0, "0 0 2 0");
+    static const char vocab[] = "{\"1\":0,\"11\":1,\"\\u0120\":2}";
+    check_encode((struct file){.pre = digits, .vocab = vocab, .merges = "[\"1 1\"]"}, "11 1", 0, "0 0 2 0");
     check_encode((struct file){.pre = prefix}, "a", 0, "4 0");
     check_encode((struct file){.vocab = "{\"1\":0,\"11\":1}", .merges = "[\"1 1\"]"}, "11", 0, "1");
 }
@@ -104,18 +108,22 @@ static void refuses_by_name(void) {
         {{.added = "[{\"id\":9,\"content\":\"zz\",\"lstrip\":1}]"}, "lstrip"},
         {{.added = "[{\"id\":999999999,\"content\":\"zz\"}]"}, "999999999"},
         {{.normalizer = "{\"type\":\"NFKC\"}"}, "NFKC"},
-        {{.normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Lowercase\"}]}"}, "normalizer"},
+        {{.normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Lowercase\"}]}"},
+         "normalizer"},
         {{.pre = "null"}, "pre_tokenizer"},
         {{.pre = "{\"type\":\"Whitespace\"}"}, "Whitespace"},
         {{.pre = "{\"type\":\"ByteLevel\",\"use_regex\":false}"}, "pre_tokenizer"},
-        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"ByteLevel\"}]}"},
+        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":false},"
+                 "{\"type\":\"ByteLevel\"}]}"},
          "pre_tokenizer"},
-        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x+\"},\"behavior\":\"Isolated\","
-                 "\"invert\":false},{\"type\":\"ByteLevel\",\"use_regex\":false}]}"},
+        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x+\"},"
+                 "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"use_regex\":false}]}"},
          "x+"},
         {{.post = "{\"type\":\"BertProcessing\"}"}, "BertProcessing"},
         {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[{\"Sequence\":{\"id\":\"B\"}}]}"}, "post_processor"},
-        {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<q>\"}}],\"special_tokens\":{}}"}, "<q>"},
+        {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<q>\"}}],"
+                  "\"special_tokens\":{}}"},
+         "<q>"},
         {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[]}"}, "post_processor"},
         {{.decoder = "null"}, "decoder"},
         {{.decoder = "{\"type\":\"Metaspace\"}"}, "Metaspace"},
