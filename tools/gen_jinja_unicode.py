@@ -67,12 +67,12 @@ CASES = [("jinja_to_upper", str.upper), ("jinja_to_lower", str.lower), ("jinja_t
 def main():
     assert sys.version_info[:2] == (3, 11), "the tables are those of Python 3.11 (Unicode 14)"
     if sys.argv[1:] == ["ranges"]:
-        print("// Which characters Python's str calls letters, digits, printable ...; written by tools/gen_jinja_unicode.py.")
+        print("// Characters that Python's str calls letters, digits and so on; by tools/gen_jinja_unicode.py.")
         print('#include "text/jinja_unicode.h"')
         for name, test in RANGES:
             table("jinja_range", name, ranges(test), 6)
     elif sys.argv[1:] == ["case"]:
-        print("// What Python's str turns each character into when case changes; written by tools/gen_jinja_unicode.py.")
+        print("// What Python's str makes of each character when case changes; by tools/gen_jinja_unicode.py.")
         print('#include "text/jinja_unicode.h"')
         for name, change in CASES:
             runs, long = mapping(change)

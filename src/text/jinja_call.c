@@ -24,7 +24,9 @@ static enum status keyword_arguments(struct jinja_run *r, const struct jinja_cal
     if (!from->spread_keywords) return STATUS_OK;
     struct jinja_value v;
     TRY(jinja_eval(r, from->spread_keywords, &v));
-    if (v.type != JINJA_MAPPING) return jinja_fail(r, "argument after ** must be a mapping, not %s", jinja_type_name(v));
+    if (v.type != JINJA_MAPPING) {
+        return jinja_fail(r, "argument after ** must be a mapping, not %s", jinja_type_name(v));
+    }
     for (size_t i = 0; i < v.mapping->n; i++) {
         struct jinja_value key = v.mapping->at[i].key;
         if (key.type != JINJA_STRING) return jinja_fail(r, "keywords must be strings");

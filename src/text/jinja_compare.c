@@ -97,7 +97,9 @@ enum status jinja_contains(struct jinja_run *r, struct jinja_value in, struct ji
     }
     if (in.type == JINJA_MAPPING) {
         if (item.type == JINJA_LIST || item.type == JINJA_MAPPING) {
-            if (item.type == JINJA_LIST && item.list->kind == JINJA_SEQUENCE_TUPLE) return STATUS_OK;
+            bool hashable = item.type == JINJA_LIST && item.list->kind >= JINJA_SEQUENCE_TUPLE &&
+                            item.list->kind <= JINJA_SEQUENCE_RANGE;
+            if (hashable) return STATUS_OK;
             return jinja_fail(r, "unhashable type: '%s'", jinja_type_name(item));
         }
         *out = jinja_is_key(item) && jinja_mapping_find(in.mapping, item);

@@ -25,9 +25,9 @@ static enum status not_reversible(struct jinja_run *r, struct jinja_value v) {
 static enum status filter_last(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
     const struct jinja_list *l;
     struct jinja_value v = call->self;
-    if (v.type == JINJA_UNDEFINED) return jinja_fail_undefined(r, v);
-    if (v.type == JINJA_LIST && v.list->kind == JINJA_SEQUENCE_GENERATOR) return not_reversible(r, v);
-    if (v.type != JINJA_LIST && v.type != JINJA_MAPPING && v.type != JINJA_STRING) return not_reversible(r, v);
+    bool generator = v.type == JINJA_LIST && v.list->kind == JINJA_SEQUENCE_GENERATOR;
+    bool iterable = v.type == JINJA_LIST || v.type == JINJA_MAPPING || v.type == JINJA_STRING;
+    if (generator || (!iterable && v.type != JINJA_UNDEFINED)) return not_reversible(r, v);
     TRY(jinja_iterate(r, v, &l));
     if (!l->n) return jinja_undefined_hint(r, "No last item, sequence was empty.", out);
     *out = l->at[l->n - 1];

@@ -197,7 +197,8 @@ static void url_quote(struct jinja_sink *k, const struct jinja_string *s, bool q
     }
 }
 
-static enum status url_pair(struct jinja_run *r, struct jinja_sink *k, struct jinja_value key, struct jinja_value value) {
+static enum status url_pair(struct jinja_run *r, struct jinja_sink *k, struct jinja_value key,
+                            struct jinja_value value) {
     const struct jinja_string *name, *text;
     TRY(jinja_to_string(r, key, &name));
     TRY(jinja_to_string(r, value, &text));

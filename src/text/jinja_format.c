@@ -152,7 +152,9 @@ enum status jinja_format_percent(struct jinja_run *r, const struct jinja_string 
         TRY(percent_value(r, &k, v, &spec));
     }
     bool tuple = from.type == JINJA_LIST && from.list->kind == JINJA_SEQUENCE_TUPLE;
-    if (values.taken < (tuple ? from.list->n : from.type == JINJA_MAPPING || from.type == JINJA_LIST ? 0 : 1)) {
+    // What can be indexed counts as a mapping, and that may go unused.
+    bool indexable = from.type == JINJA_MAPPING || from.type == JINJA_LIST || from.type == JINJA_UNDEFINED;
+    if (values.taken < (tuple ? from.list->n : indexable ? 0 : 1)) {
         return jinja_fail(r, "not all arguments converted during string formatting");
     }
     return end_formatted(&k, f, out);

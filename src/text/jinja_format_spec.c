@@ -71,12 +71,17 @@ static enum status put_padded(struct jinja_sink *k, const struct jinja_string *h
     return k->failed;
 }
 
+static enum status unknown_type(struct jinja_run *r, char type, const char *of) {
+    char shown = isprint((unsigned char)type) ? type : '?';
+    return jinja_fail(r, "Unknown format code '%c' for object of type '%s'", shown, of);
+}
+
 enum status jinja_format_text(struct jinja_run *r, struct jinja_sink *k, const struct jinja_string *s,
                               const struct jinja_format_spec *spec) {
     static const struct jinja_string none = {.text = ""};
     struct jinja_value cut = {.type = JINJA_STRING, .string = s};
     if (spec->type && spec->type != 's') {
-        return jinja_fail(r, "Unknown format code '%c' for object of type 'str'", isprint((unsigned char)spec->type) ? spec->type : '?');
+        return unknown_type(r, spec->type, "str");
     }
     if (spec->precision >= 0) {
         TRY(jinja_text_cut(r->arena, s, 0, jinja_text_offset(s, 0, (size_t)spec->precision), &cut));
@@ -105,19 +110,29 @@ static enum status put_number(struct jinja_sink *k, bool negative, const char *p
     return put_padded(k, &front, body, spec, spec->align ? spec->align : spec->zero ? '=' : '>');
 }
 
+static unsigned base_of(char type) {
+    switch (type) {
+    case 'd':
+    case 'n': return 10;
+    case 'x':
+    case 'X': return 16;
+    case 'o': return 8;
+    case 'b': return 2;
+    default: return 0;
+    }
+}
+
 enum status jinja_format_integer(struct jinja_run *r, struct jinja_sink *k, int64_t i,
                                  const struct jinja_format_spec *spec) {
     char type = spec->type ? spec->type : 'd', digits[72], grouped[160];
     if (strchr("eEfFgG%", type)) return jinja_format_float(r, k, (double)i, spec);
-    unsigned base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : type == 'b' ? 2 : type == 'd' || type == 'n' ? 10 : 0;
+    unsigned base = base_of(type);
     if (type == 'c' && i >= 0 && i < 0x110000 && (i < 0xd800 || i > 0xdfff)) {
         char bytes[4];
         struct jinja_string s = {.text = bytes, .n = utf8_put((uint32_t)i, bytes)}, none = {.text = ""};
         return put_padded(k, &none, &s, spec, spec->align ? spec->align : '<');
     }
-    if (!base) {
-        return jinja_fail(r, "Unknown format code '%c' for object of type 'int'", isprint((unsigned char)type) ? type : '?');
-    }
+    if (!base) return unknown_type(r, type, "int");
     if (spec->precision >= 0) return jinja_fail(r, "Precision not allowed in integer format specifier");
     uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
     size_t n = 0;
@@ -151,7 +166,7 @@ enum status jinja_format_float(struct jinja_run *r, struct jinja_sink *k, double
     char digits[PRECISION_MAX + 400], text[2 * sizeof digits];
     char type = spec->type == 'n' ? 'g' : spec->type;
     if (type && !strchr("eEfFgG%", type)) {
-        return jinja_fail(r, "Unknown format code '%c' for object of type 'float'", isprint((unsigned char)type) ? type : '?');
+        return unknown_type(r, type, "float");
     }
     if (spec->precision > PRECISION_MAX) return jinja_fail(r, "precision too big");
     struct jinja_format_spec known = *spec;

@@ -25,7 +25,10 @@ static size_t skip_float(const struct jinja_lexer *x, size_t at) {
     if (at > 0 && x->source[at - 1] == '.') return at;
     size_t whole = skip_digits(x, at), end = whole;
     if (whole == at) return at;
-    if (whole < x->n && x->source[whole] == '.' && skip_digits(x, whole + 1) > whole + 1) end = skip_digits(x, whole + 1);
+    if (whole < x->n && x->source[whole] == '.') {
+        size_t fraction = skip_digits(x, whole + 1);
+        if (fraction > whole + 1) end = fraction;
+    }
     if (end < x->n && (x->source[end] == 'e' || x->source[end] == 'E')) {
         size_t power = end + 1;
         if (power < x->n && (x->source[power] == '+' || x->source[power] == '-')) power++;

@@ -219,7 +219,9 @@ static enum status string_capitalize(struct jinja_run *r, const struct jinja_cal
 static enum status string_join(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
     const struct jinja_list *l;
     struct jinja_sink k = new_sink(r);
-    if (call->arg[0].type == JINJA_NONE || jinja_is_number(call->arg[0])) return jinja_fail(r, "can only join an iterable");
+    if (call->arg[0].type == JINJA_NONE || jinja_is_number(call->arg[0])) {
+        return jinja_fail(r, "can only join an iterable");
+    }
     TRY(jinja_iterate(r, call->arg[0], &l));
     for (size_t i = 0; i < l->n; i++) {
         if (l->at[i].type != JINJA_STRING) {

@@ -78,7 +78,7 @@ static enum status float_power(struct jinja_run *r, double a, double b, struct j
 static enum status float_arithmetic(struct jinja_run *r, enum jinja_operator op, double a, double b,
                                     bool integers, struct jinja_value *out) {
     double rest;
-    if (b == 0 && op == JINJA_OPERATOR_DIVIDE) return jinja_fail(r, integers ? "division by zero" : "float division by zero");
+    if (b == 0 && op == JINJA_OPERATOR_DIVIDE) return jinja_fail(r, "%sdivision by zero", integers ? "" : "float ");
     if (b == 0 && op == JINJA_OPERATOR_FLOOR_DIVIDE) return jinja_fail(r, "float floor division by zero");
     if (b == 0 && op == JINJA_OPERATOR_MODULO) return jinja_fail(r, "float modulo");
     switch (op) {
@@ -195,7 +195,9 @@ enum status jinja_negate(struct jinja_run *r, struct jinja_value v, bool plus, s
         *out = jinja_float(plus ? v.real : -v.real);
         return STATUS_OK;
     }
-    if (!is_integer(v)) return jinja_fail(r, "bad operand type for unary %c: '%s'", plus ? '+' : '-', jinja_type_name(v));
+    if (!is_integer(v)) {
+        return jinja_fail(r, "bad operand type for unary %c: '%s'", plus ? '+' : '-', jinja_type_name(v));
+    }
     int64_t i = to_integer(v), negative = 0;
     if (!plus && __builtin_sub_overflow((int64_t)0, i, &negative)) return overflow(r);
     *out = jinja_int(plus ? i : negative);

@@ -57,12 +57,18 @@ static enum status refuse_unsupported(struct jinja_parser *p, const struct jinja
 }
 
 static enum status parse_name(struct jinja_parser *p, bool namespaces, struct jinja_node **out) {
+    static const struct {
+        const char *name;
+        struct jinja_value value;
+    } constants[] = {
+        {"true", {.type = JINJA_BOOL, .truth = true}},   {"True", {.type = JINJA_BOOL, .truth = true}},
+        {"false", {.type = JINJA_BOOL, .truth = false}}, {"False", {.type = JINJA_BOOL, .truth = false}},
+        {"none", {.type = JINJA_NONE}},                  {"None", {.type = JINJA_NONE}},
+    };
     const struct jinja_token *at = p->at++;
-    if (jinja_token_is_name(at, "true") || jinja_token_is_name(at, "True")) return constant(p, at, jinja_bool(true), out);
-    if (jinja_token_is_name(at, "false") || jinja_token_is_name(at, "False")) {
-        return constant(p, at, jinja_bool(false), out);
+    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        if (jinja_token_is_name(at, constants[i].name)) return constant(p, at, constants[i].value, out);
     }
-    if (jinja_token_is_name(at, "none") || jinja_token_is_name(at, "None")) return constant(p, at, jinja_none(), out);
     TRY(refuse_unsupported(p, at));
     p->saw_caller |= jinja_token_is_name(at, "caller");
     p->saw_varargs |= jinja_token_is_name(at, "varargs");
@@ -301,7 +307,9 @@ static enum status parse_test(struct jinja_parser *p, struct jinja_node **node) 
     if (jinja_parse_is(p, JINJA_TOKEN_PAREN_OPEN)) {
         TRY(parse_arguments(p, &test->call.arguments));
     } else if (bare_argument_follows(p->at)) {
-        if (jinja_token_is_name(p->at, "is")) return jinja_parse_fail(p, p->at, "You cannot chain multiple tests with is");
+        if (jinja_token_is_name(p->at, "is")) {
+            return jinja_parse_fail(p, p->at, "You cannot chain multiple tests with is");
+        }
         struct jinja_node *argument;
         TRY(parse_primary(p, false, &argument));
         TRY(parse_postfix(p, &argument));

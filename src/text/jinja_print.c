@@ -28,7 +28,8 @@ static int shortest_digits(double d, char digits[18], int *exponent) {
 }
 
 size_t jinja_float_text(double d, char out[JINJA_FLOAT_TEXT]) {
-    if (isnan(d) || isinf(d)) return (size_t)snprintf(out, JINJA_FLOAT_TEXT, "%s", isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
+    if (isnan(d)) return (size_t)snprintf(out, JINJA_FLOAT_TEXT, "nan");
+    if (isinf(d)) return (size_t)snprintf(out, JINJA_FLOAT_TEXT, d < 0 ? "-inf" : "inf");
     char digits[18];
     int exponent, n = shortest_digits(fabs(d), digits, &exponent);
     char *p = out;
@@ -94,7 +95,8 @@ static void repr_string(struct jinja_sink *k, const struct jinja_string *s) {
 static enum status repr(struct jinja_sink *k, struct jinja_value v, unsigned depth, struct err *e);
 
 static enum status repr_list(struct jinja_sink *k, const struct jinja_list *l, unsigned depth, struct err *e) {
-    static const char *const opens[] = {"[", "(", "<generator ", "range(", "dict_keys([", "dict_values([", "dict_items(["};
+    static const char *const opens[] = {"[",           "(",             "<generator ", "range(",
+                                        "dict_keys([", "dict_values([", "dict_items(["};
     static const char *const closes[] = {"]", ")", "object>", ")", "])", "])", "])"};
     jinja_sink_plain(k, opens[l->kind]);
     if (l->kind == JINJA_SEQUENCE_RANGE) {

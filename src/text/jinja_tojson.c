@@ -9,10 +9,10 @@
 
 static void json_escape(struct jinja_sink *k, uint32_t c, bool marked) {
     char text[16];
-    const char *simple = c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t"
-                       : c == '\f' ? "\\f" : c == '\b' ? "\\b" : NULL;
+    static const char letters[] = "\"\\\n\r\t\f\b", escapes[] = "\"\\nrtfb";
+    const char *simple = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
     int n;
-    if (simple) n = snprintf(text, sizeof text, "%s", simple);
+    if (simple) n = snprintf(text, sizeof text, "\\%c", escapes[simple - letters]);
     else if (c < 0x10000) n = snprintf(text, sizeof text, "\\u%04x", c);
     else n = snprintf(text, sizeof text, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + (c & 0x3ff));
     jinja_sink_add(k, text, (size_t)n, marked);
@@ -127,9 +127,12 @@ static enum status print(struct jinja_sink *k, struct jinja_value v, const struc
     else if (v.type == JINJA_BOOL) jinja_sink_plain(k, v.truth ? "true" : "false");
     else if (v.type == JINJA_INT || v.type == JINJA_FLOAT) json_number(k, v);
     else if (v.type == JINJA_STRING) json_string(k, v.string, style->ascii);
-    else if (v.type == JINJA_LIST && v.list->kind <= JINJA_SEQUENCE_TUPLE) return print_list(k, v.list, style, depth, e);
     else if (v.type == JINJA_MAPPING) return print_mapping(k, v.mapping, style, depth, e);
-    else return err_set(e, STATUS_INVALID, "Object of type %s is not JSON serializable", jinja_type_name(v));
+    else if (v.type == JINJA_LIST && v.list->kind <= JINJA_SEQUENCE_TUPLE) {
+        return print_list(k, v.list, style, depth, e);
+    } else {
+        return err_set(e, STATUS_INVALID, "Object of type %s is not JSON serializable", jinja_type_name(v));
+    }
     return k->failed;
 }
 

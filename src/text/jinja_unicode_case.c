@@ -1,4 +1,4 @@
-// What Python's str turns each character into when case changes; written by tools/gen_jinja_unicode.py.
+// What Python's str makes of each character when case changes; by tools/gen_jinja_unicode.py.
 #include "text/jinja_unicode.h"
 
 const struct jinja_case_run jinja_to_upper[] = {

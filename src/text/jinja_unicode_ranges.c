@@ -1,4 +1,4 @@
-// Which characters Python's str calls letters, digits, printable ...; written by tools/gen_jinja_unicode.py.
+// Characters that Python's str calls letters, digits and so on; by tools/gen_jinja_unicode.py.
 #include "text/jinja_unicode.h"
 
 const struct jinja_range jinja_unprintable[] = {

@@ -1,4 +1,4 @@
-// Values of the template language: immutable but for namespaces, built in one arena, strings knowing which bytes are data.
+// Values of the template language: built in one arena, immutable but for namespaces; strings know their data bytes.
 #ifndef TF_TEXT_JINJA_VALUE_H
 #define TF_TEXT_JINJA_VALUE_H
 
