@@ -251,11 +251,12 @@ static enum status encode(const struct bpe *b, const char *piece, size_t n, stru
     return id >= 0 ? ids_push(out, id, e) : merge(b, piece, n, s, out, e);
 }
 
-static void remember(struct bpe_word *w, const uint64_t key[2], const int32_t *ids, size_t n_ids) {
-    if (n_ids == 0 || n_ids > WORD_IDS) return;
+// Keeps the ids from `from` on as those of the word.
+static void remember(struct bpe_word *w, const uint64_t key[2], const struct ids *ids, size_t from) {
+    if (ids->n == from || ids->n - from > WORD_IDS) return;
     memcpy(w->key, key, sizeof w->key);
-    memcpy(w->ids, ids, n_ids * sizeof *ids);
-    w->n_ids = (uint32_t)n_ids;
+    w->n_ids = (uint32_t)(ids->n - from);
+    memcpy(w->ids, ids->at + from, w->n_ids * sizeof *w->ids);
 }
 
 enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
@@ -276,6 +277,6 @@ enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct 
     }
     size_t n_before = out->n;
     TRY(encode(b, piece, n, s, out, e));
-    remember(w, key, out->at + n_before, out->n - n_before);
+    remember(w, key, out, n_before);
     return STATUS_OK;
 }
