@@ -3,7 +3,7 @@
 // A family lives in src/kernels/<family>/<family>_check.c, is named in src/kernels/check.def, and looks like this:
 //
 //     struct variant { norm_rms_fn *fn; };
-//     static const struct variant avx2 = {norm_rms_avx2}, sums_backwards = {norm_rms_backwards};
+//     static const struct variant avx2 = {norm_rms_avx2}, backwards = {norm_rms_backwards};
 //
 //     static void bits(struct check *c, const void *variant) {
 //         const struct variant *v = variant;
@@ -15,8 +15,8 @@
 //         check_same(c, want, got, n, "y");
 //     }
 //     static const struct check_kernel kernels[] = {{"rms", ISA_AVX2, &avx2}};
-//     static const struct check_fault faults[] = {{"backwards", "sums from the end", CHECK_GATE_BITS, &sums_backwards}};
-//     const struct check_family norm_check = {"norm", "n >= 1", {[CHECK_GATE_BITS] = bits}, NULL, kernels, 1, faults, 1};
+//     static const struct check_fault faults[] = {{"backwards", "sums from the end", CHECK_GATE_BITS, &backwards}};
+//     const struct check_family norm_check = {"norm", "n >= 1", {bits}, bench, kernels, 1, faults, 1};
 #ifndef TF_KERNELS_CHECK_H
 #define TF_KERNELS_CHECK_H
 

@@ -25,13 +25,16 @@ enum { THREADS = 3 };
 static const char *const gate_names[CHECK_GATE_COUNT] = {"bits",      "accuracy",    "rows",
                                                          "partition", "composition", "edges"};
 
+static bool is_name(const char *text, size_t n, const char *name) {
+    return strlen(name) == n && memcmp(text, name, n) == 0;
+}
+
 enum status kcheck_parse_isas(const char *list, uint32_t *isas, struct err *e) {
     *isas = 0;
     for (const char *p = list; *p;) {
         size_t n = strcspn(p, ",");
         int isa = 0;
-        while (isa < ISA_COUNT && !(strlen(isa_name((enum isa)isa)) == n && strncmp(p, isa_name((enum isa)isa), n) == 0))
-            isa++;
+        while (isa < ISA_COUNT && !is_name(p, n, isa_name((enum isa)isa))) isa++;
         if (isa == ISA_COUNT) {
             return err_set(e, STATUS_INVALID, "--isa: %.*s is unknown; use ref, avx2 or avx512", (int)n, p);
         }

@@ -25,7 +25,7 @@ struct kcheck_summary {
     uint32_t limits;                  // kernels that allocated, or left the floating-point environment changed
 };
 
-// "avx2,ref" to bits for `isas`; an unknown name is refused. One that this machine lacks is accepted and skipped by name.
+// "avx2,ref" to bits for `isas`; an unknown name is refused. One that this machine lacks is skipped by name.
 enum status kcheck_parse_isas(const char *list, uint32_t *isas, struct err *e) TF_MUST_CHECK;
 
 // Runs the checks. Its last line is

@@ -69,8 +69,8 @@ struct linear_pack_args {
 void linear_pack(const struct linear_pack_args *a, uint32_t tile_begin, uint32_t tile_end);
 
 // Activations as the formats with groups read them: made once for all weights that share the input.
-// Per group of 32, m = max|x| with NaN above all:  m < 2^-100: q = 0, scale = 0;  m infinite or NaN: q = 0, scale = NaN;
-// else scale = m / 32767, q = rint(x * (32767 / m)), ties to even.
+// Per group of 32, m = max|x| with NaN above all:  m < 2^-100: q = 0, scale = 0;  m infinite or NaN: q = 0,
+// scale = NaN;  else scale = m / 32767, q = rint(x * (32767 / m)), ties to even.
 #define LINEAR_TINY 0x1p-100f
 #define LINEAR_HUGE 0x1.fffffep127f // the largest finite number
 struct linear_activations {

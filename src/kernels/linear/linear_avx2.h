@@ -13,8 +13,9 @@
 // Eight binary16 numbers as fp32.
 LINEAR_INLINE __m256 load_f16(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
 
-// Not inlined: dozens of copies would gain nothing. linear_finish for the two halves of a tile.
-static __attribute__((noinline, unused)) void finish_avx2(const struct linear_args *a, uint32_t r, uint32_t t, __m256 low, __m256 high) {
+// linear_finish for the two halves of a tile. Not inlined: dozens of copies would gain nothing.
+__attribute__((noinline, unused)) static void finish_avx2(const struct linear_args *a, uint32_t r, uint32_t t,
+                                                          __m256 low, __m256 high) {
     uint32_t width = linear_tile_width(a->w, t);
     if (width < LINEAR_LANES) {
         float sum[LINEAR_LANES];

@@ -33,7 +33,8 @@ static void bits_of_shape(struct check *c, const struct linear_check_variant *v,
 
 static void bits(struct check *c, const void *variant) {
     const struct linear_check_variant *v = variant;
-    static const uint32_t n[] = {1, 16, 23, 40, 70}, k[] = {1, 32, 61, 288, 300}, rows[] = {1, 2, 3, 4, 5, 6, 7, 13, 30};
+    static const uint32_t n[] = {1, 16, 23, 40, 70}, k[] = {1, 32, 61, 288, 300};
+    static const uint32_t rows[] = {1, 2, 3, 4, 5, 6, 7, 13, 30};
     for (size_t i = 0; i < COUNT(n) * COUNT(k) * COUNT(rows) && !check_failed(c); i++) {
         struct linear_shape s = {.n = n[i % COUNT(n)], .k = fitting(v->format, k[i / COUNT(n) % COUNT(k)])};
         s.rows = rows[i / COUNT(n) / COUNT(k)];
@@ -289,7 +290,7 @@ static void bench(struct check *c, const void *variant) {
     double one = speed(c, &p, v->fn, 1, tiles);
     p.args.y = y;
     double ref = speed(c, &p, linear_select(v->format, ISA_REF), 1, REF_TILES);
-    check_line(c, "%-16s 1 row %5.1f GB/s %5.1f GMAC/s (%.0f x ref); rows 2: %.1f, 4: %.1f, 16: %.1f, 128: %.1f, 512: %.1f",
+    check_line(c, "%-10s 1 row %.1f GB/s, %.1f GMAC/s (%.0f x ref); 2 rows %.1f, 4 %.1f, 16 %.1f, 128 %.1f, 512 %.1f",
                linear_format_name(v->format), one * (double)tile_bytes / (LINEAR_LANES * K), one, one / ref,
                speed(c, &p, v->fn, 2, LAYER_TILES), speed(c, &p, v->fn, 4, LAYER_TILES),
                speed(c, &p, v->fn, 16, LAYER_TILES), speed(c, &p, v->fn, 128, LAYER_TILES),

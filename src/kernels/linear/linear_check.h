@@ -25,8 +25,8 @@ struct linear_problem {
     size_t y_floats; // rows * ldy
 };
 
-// Makes weights (stored rows, packed), activations (quantised where the format asks for it) and outputs, each in guarded
-// memory of its own. Fields that the format does not read are NULL. The check has failed when there was no memory.
+// Makes weights (stored rows, packed), activations (quantised where the format asks for it) and outputs, each in
+// guarded memory of its own. Fields that the format does not read are NULL. The check has failed when memory ran out.
 struct linear_problem linear_problem_new(struct check *c, enum linear_format f, const struct linear_shape *s);
 
 // A copy of the problem that writes to a y of its own.

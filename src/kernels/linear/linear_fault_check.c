@@ -106,7 +106,7 @@ static bool when_a_long_pass(const struct linear_args *a, uint32_t r, uint32_t t
 // FAULT(name, sentence, gate, what is wrong)
 #define FAULT_LIST(FAULT)                                                                          \
     FAULT(split_by_width, "four rows or more sum k in two halves", ROWS, .splits = when_wide)      \
-    FAULT(tail_by_window, "rows past the last full tile of four sum k in two halves", ROWS, .splits = when_in_the_tail) \
+    FAULT(tail_by_window, "rows after the last full four sum k in two halves", ROWS, .splits = when_in_the_tail) \
     FAULT(leak_of_last_row, "a NaN in the last row reaches all rows", ROWS, .leaks = true)         \
     FAULT(split_by_part, "parts after the first sum k in two halves", PARTITION, .splits = when_not_first) \
     FAULT(unordered_sum, "groups are added from the last to the first", BITS, .backwards = true)   \

@@ -1,12 +1,12 @@
 // AVX2 products with fp32, fp16 and bf16 weights: one fused chain an output, many outputs side by side.
 //
-// Few rows: four tiles at once, so that enough chains run to hide each step's latency. Many rows: a stretch of a tile
-// becomes fp32 once in the first cache and meets the rows six at a time.
+// Few rows: several tiles at once, so that enough chains run to hide each step's latency. Many rows: a stretch of a
+// tile becomes fp32 once in the first cache and meets the rows six at a time.
 #include "kernels/linear/linear_avx2.h"
 
 enum {
-    DIRECT_TILES = 4, // tiles at once for one row: 8 chains
-    ROW_TILE = 6,     // rows at once: 12 chains, 2 weights and a broadcast fill the 16 registers
+    CHAINS = 4,   // tiles times rows at once for one or two rows: 8 sums hide the latency of each
+    ROW_TILE = 6, // rows at once: 12 chains, 2 weights and a broadcast fill the 16 registers
     PANEL_INPUTS = 128,
     ROW_BLOCK = 96,
 };
@@ -26,23 +26,38 @@ LINEAR_INLINE const uint8_t *tile_at(enum linear_format f, const struct linear_w
     return (const uint8_t *)w->tiles + t * bytes;
 }
 
-// `tiles` tiles (a constant, at most DIRECT_TILES) from tile t on, for row r.
-LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, uint32_t r, int tiles) {
-    const uint8_t *tile[DIRECT_TILES];
-    __m256 y[DIRECT_TILES][2];
+// `tiles` tiles from tile t on, for all `n` rows (constants; tiles * n at most CHAINS).
+LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, int n) {
+    const float *x = a->x.x;
+    const uint8_t *tile[CHAINS];
+    __m256 y[CHAINS][2]; // row i of tile j at i * tiles + j
+    size_t k = a->w->k, ldx = a->x.ldx;
     for (int j = 0; j < tiles; j++) {
         tile[j] = tile_at(f, a->w, t + (uint32_t)j);
-        y[j][0] = y[j][1] = _mm256_setzero_ps();
+        for (int i = 0; i < n; i++) y[i * tiles + j][0] = y[i * tiles + j][1] = _mm256_setzero_ps();
     }
-    const float *x = a->x.x + (size_t)r * a->x.ldx;
-    for (size_t i = 0; i < a->w->k; i++) {
-        __m256 value = _mm256_broadcast_ss(x + i);
+    for (size_t at = 0; at < k; at++) {
         for (int j = 0; j < tiles; j++) {
-            y[j][0] = _mm256_fmadd_ps(value, weight(f, tile[j], i, 0), y[j][0]);
-            y[j][1] = _mm256_fmadd_ps(value, weight(f, tile[j], i, 1), y[j][1]);
+            __m256 low = weight(f, tile[j], at, 0), high = weight(f, tile[j], at, 1);
+            for (int i = 0; i < n; i++) {
+                __m256 value = _mm256_broadcast_ss(x + (size_t)i * ldx + at);
+                __m256 *sum = y[i * tiles + j];
+                sum[0] = _mm256_fmadd_ps(value, low, sum[0]);
+                sum[1] = _mm256_fmadd_ps(value, high, sum[1]);
+            }
         }
     }
-    for (int j = 0; j < tiles; j++) finish_avx2(a, r, t + (uint32_t)j, y[j][0], y[j][1]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < tiles; j++)
+            finish_avx2(a, (uint32_t)i, t + (uint32_t)j, y[i * tiles + j][0], y[i * tiles + j][1]);
+}
+
+// All tiles for `n` rows (a constant), `tiles` at a time.
+LINEAR_INLINE void few_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end, int tiles,
+                            int n) {
+    uint32_t t = begin;
+    for (; t + (uint32_t)tiles <= end; t += (uint32_t)tiles) direct(f, a, t, tiles, n);
+    for (; t < end; t++) direct(f, a, t, 1, n);
 }
 
 // Adds `n_inputs` inputs to the sums of `n` rows (a constant, at most ROW_TILE). w [n_inputs][16].
@@ -109,16 +124,19 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
     }
 }
 
+LINEAR_INLINE void many_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {
+    for (uint32_t r = 0; r < a->n_rows; r += ROW_BLOCK) {
+        uint32_t to = a->n_rows - r < ROW_BLOCK ? a->n_rows : r + ROW_BLOCK;
+        for (uint32_t t = begin; t < end; t++) through_panel(f, a, t, r, to);
+    }
+}
+
 LINEAR_INLINE void product(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {
-    if (a->n_rows > 1) {
-        for (uint32_t r = 0; r < a->n_rows; r += ROW_BLOCK) {
-            uint32_t to = a->n_rows - r < ROW_BLOCK ? a->n_rows : r + ROW_BLOCK;
-            for (uint32_t t = begin; t < end; t++) through_panel(f, a, t, r, to);
-        }
-    } else if (a->n_rows == 1) {
-        uint32_t t = begin;
-        for (; t + DIRECT_TILES <= end; t += DIRECT_TILES) direct(f, a, t, 0, DIRECT_TILES);
-        for (; t < end; t++) direct(f, a, t, 0, 1);
+    switch (a->n_rows) {
+    case 0: break;
+    case 1: few_rows(f, a, begin, end, 4, 1); break;
+    case 2: few_rows(f, a, begin, end, 2, 2); break;
+    default: many_rows(f, a, begin, end); break;
     }
 }
 

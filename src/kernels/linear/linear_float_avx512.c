@@ -5,9 +5,9 @@
 #include "kernels/linear/linear_avx512.h"
 
 enum {
-    DIRECT_TILES = 8, // tiles at once for one row: 8 chains
-    TILES = 2,        // tiles at once for many rows: each broadcast of an input serves both
-    ROW_TILE = 12,    // rows at once: 24 chains, 2 weights and a broadcast fit the 32 registers
+    CHAINS = 16,   // most tiles times rows at once for few rows: 8 at least hide the latency
+    TILES = 2,     // tiles at once for many rows: each broadcast of an input serves both
+    ROW_TILE = 12, // rows at once: 24 chains, 2 weights and a broadcast fit the 32 registers
     PANEL_INPUTS = 128,
     ROW_BLOCK = 96,
 };
@@ -27,33 +27,33 @@ LINEAR_INLINE __m512 weight(enum linear_format f, const uint8_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
-// `tiles` tiles from tile t on, for `n` rows from row r on (constants; tiles * n at most DIRECT_TILES).
-LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, uint32_t r, int n) {
+// `tiles` tiles from tile t on, for all `n` rows (constants; tiles * n at most CHAINS).
+LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, int n) {
     size_t k = a->w->k, ldx = a->x.ldx, step = LINEAR_LANES * (f == LINEAR_F32 ? sizeof(float) : sizeof(uint16_t));
-    const float *x = a->x.x + r * ldx;
-    const uint8_t *w[DIRECT_TILES];
-    __m512 y[DIRECT_TILES][DIRECT_TILES];
+    const float *x = a->x.x;
+    const uint8_t *w[CHAINS];
+    __m512 y[CHAINS]; // row i of tile j at i * tiles + j
     for (int j = 0; j < tiles; j++) {
         w[j] = input_at(f, a->w, t + (uint32_t)j, 0);
-        for (int i = 0; i < n; i++) y[i][j] = _mm512_setzero_ps();
+        for (int i = 0; i < n; i++) y[i * tiles + j] = _mm512_setzero_ps();
     }
     for (size_t at = 0; at < k; at++) {
         for (int j = 0; j < tiles; j++) {
             __m512 stored = weight(f, w[j] + at * step);
             for (int i = 0; i < n; i++)
-                y[i][j] = _mm512_fmadd_ps(_mm512_set1_ps(x[(size_t)i * ldx + at]), stored, y[i][j]);
+                y[i * tiles + j] = _mm512_fmadd_ps(_mm512_set1_ps(x[(size_t)i * ldx + at]), stored, y[i * tiles + j]);
         }
     }
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < tiles; j++) finish_avx512(a, r + (uint32_t)i, t + (uint32_t)j, y[i][j]);
+        for (int j = 0; j < tiles; j++) finish_avx512(a, (uint32_t)i, t + (uint32_t)j, y[i * tiles + j]);
 }
 
 // All tiles for `n` rows (a constant), `tiles` at a time.
 LINEAR_INLINE void few_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end, int tiles,
                             int n) {
     uint32_t t = begin;
-    for (; t + (uint32_t)tiles <= end; t += (uint32_t)tiles) direct(f, a, t, tiles, 0, n);
-    for (; t < end; t++) direct(f, a, t, 1, 0, n);
+    for (; t + (uint32_t)tiles <= end; t += (uint32_t)tiles) direct(f, a, t, tiles, n);
+    for (; t < end; t++) direct(f, a, t, 1, n);
 }
 
 // Adds `n_inputs` inputs to the sums of `n` rows (tiles and n constants). w: tile j starts at w[j].

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { Q4_0_BYTES = 18, Q4_1_BYTES = 20, Q8_0_BYTES = 34, FLOAT_STEP = 32 };
+enum { Q4_0_BYTES = 18, Q4_1_BYTES = 20, Q8_0_BYTES = 34 };
+
+// Inputs of a row that are packed before the next row's: long runs of reading, and a written part that stays in cache.
+enum { FLOAT_STEP = 256, GROUP_STEP = 32 };
 
 static uint16_t load16(const uint8_t *p) {
     uint16_t v;
@@ -24,14 +27,14 @@ static uint64_t load64(const uint8_t *p) {
 }
 
 // Eight codes, one in the low nibble of each byte b0..b7, to one word: b0 b2 b4 b6 in its low half, b1 b3 b5 b7 above.
-static uint32_t interleave_nibbles(uint64_t bytes) {
+static inline uint32_t interleave_nibbles(uint64_t bytes) {
     uint64_t x = bytes & 0x0f0f0f0f0f0f0f0fu;
     x |= x >> 12; // byte 0: b0 b2, byte 1: b1 b3, byte 4: b4 b6, byte 5: b5 b7
     return (uint32_t)((x & 0xff) | (x >> 24 & 0xff00) | (x & 0xff00) << 8 | (x >> 16 & 0xff000000u));
 }
 
 // The 16 bytes of a stored 4-bit block: byte i holds code i below and code i + 16 above.
-static void pack_nibbles(const uint8_t *from, uint32_t code[4][LINEAR_LANES], uint32_t lane) {
+static inline void pack_nibbles(const uint8_t *from, uint32_t code[4][LINEAR_LANES], uint32_t lane) {
     uint64_t first = load64(from), second = load64(from + 8);
     code[0][lane] = interleave_nibbles(first);
     code[1][lane] = interleave_nibbles(second);
@@ -39,25 +42,27 @@ static void pack_nibbles(const uint8_t *from, uint32_t code[4][LINEAR_LANES], ui
     code[3][lane] = interleave_nibbles(second >> 4);
 }
 
-static void pack_q4_0(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
+static inline void pack_q4_0(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
     struct linear_q4_0 *to = (struct linear_q4_0 *)tile + group;
     to->d[lane] = load16(block);
     pack_nibbles(block + 2, to->code, lane);
 }
 
-static void pack_q4_1(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
+static inline void pack_q4_1(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
     struct linear_q4_1 *to = (struct linear_q4_1 *)tile + group;
     to->d[lane] = load16(block);
     to->m[lane] = load16(block + 2);
     pack_nibbles(block + 4, to->code, lane);
 }
 
-static void pack_q8_0(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
+static inline void pack_q8_0(const uint8_t *block, void *tile, size_t group, uint32_t lane) {
     struct linear_q8_0 *to = (struct linear_q8_0 *)tile + group;
     to->d[lane] = load16(block);
-    for (uint32_t w = 0; w < 8; w++) {
-        uint32_t v = load32(block + 2 + 4 * w);
-        to->code[w][lane] = (int32_t)((v & 0xff0000ffu) | (v >> 8 & 0xff00) | (v & 0xff00) << 8);
+    for (uint32_t w = 0; w < 8; w += 2) { // two words of four codes: the middle two bytes of each change places
+        uint64_t v = load64(block + 2 + 4 * w), middle = 0x0000ff000000ff00u;
+        v = (v & 0xff0000ffff0000ffu) | (v >> 8 & middle) | (v & middle) << 8;
+        to->code[w][lane] = (int32_t)v;
+        to->code[w + 1][lane] = (int32_t)(v >> 32);
     }
 }
 
@@ -66,36 +71,50 @@ struct sources {
     const uint8_t *row[LINEAR_LANES];
 };
 
+// What rows past the last output are read from; long enough for every format's step.
+static const uint8_t nothing[FLOAT_STEP * sizeof(float)] = {0};
+
 typedef void pack_block_fn(const uint8_t *block, void *tile, size_t group, uint32_t lane);
 
-static inline void pack_groups(const struct sources *s, uint32_t k, size_t block_bytes, void *tile,
-                               pack_block_fn *pack_block) {
-    static const uint8_t nothing[Q8_0_BYTES] = {0};
-    for (size_t g = 0; g < k / LINEAR_GROUP; g++) {
+static inline __attribute__((always_inline)) void pack_groups(const struct sources *s, uint32_t k, size_t block_bytes,
+                                                              void *tile, pack_block_fn *pack_block) {
+    size_t groups = k / LINEAR_GROUP;
+    for (size_t begin = 0; begin < groups; begin += GROUP_STEP) {
+        size_t end = groups - begin < GROUP_STEP ? groups : begin + GROUP_STEP;
         for (uint32_t lane = 0; lane < LINEAR_LANES; lane++) {
             const uint8_t *row = s->row[lane];
-            pack_block(row ? row + g * block_bytes : nothing, tile, g, lane);
+            for (size_t g = begin; g < end; g++) pack_block(row ? row + g * block_bytes : nothing, tile, g, lane);
         }
     }
 }
 
-// [16 rows][k] to [k][16], a few inputs of every row at a time so that both sides stay in cache.
+// Four lanes of `n` inputs: one 64-bit word an input.
+static void pack_four_16_bits(const uint8_t *const row[4], size_t n, uint16_t *to) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = load16(row[0] + 2 * i) | (uint64_t)load16(row[1] + 2 * i) << 16 |
+                        (uint64_t)load16(row[2] + 2 * i) << 32 | (uint64_t)load16(row[3] + 2 * i) << 48;
+        memcpy(to + i * LINEAR_LANES, &word, sizeof word);
+    }
+}
+
+// [16 rows][k] to [k][16].
 static void pack_16_bits(const struct sources *s, uint32_t k, uint16_t *tile) {
     for (size_t begin = 0; begin < k; begin += FLOAT_STEP) {
-        size_t end = begin + FLOAT_STEP < k ? begin + FLOAT_STEP : k;
-        for (uint32_t lane = 0; lane < LINEAR_LANES; lane++) {
-            const uint8_t *row = s->row[lane];
-            for (size_t i = begin; i < end; i++) tile[i * LINEAR_LANES + lane] = row ? load16(row + 2 * i) : 0;
+        size_t n = k - begin < FLOAT_STEP ? k - begin : FLOAT_STEP;
+        for (uint32_t lane = 0; lane < LINEAR_LANES; lane += 4) {
+            const uint8_t *row[4];
+            for (uint32_t l = 0; l < 4; l++) row[l] = s->row[lane + l] ? s->row[lane + l] + 2 * begin : nothing;
+            pack_four_16_bits(row, n, tile + begin * LINEAR_LANES + lane);
         }
     }
 }
 
 static void pack_32_bits(const struct sources *s, uint32_t k, uint32_t *tile) {
     for (size_t begin = 0; begin < k; begin += FLOAT_STEP) {
-        size_t end = begin + FLOAT_STEP < k ? begin + FLOAT_STEP : k;
+        size_t n = k - begin < FLOAT_STEP ? k - begin : FLOAT_STEP;
         for (uint32_t lane = 0; lane < LINEAR_LANES; lane++) {
-            const uint8_t *row = s->row[lane];
-            for (size_t i = begin; i < end; i++) tile[i * LINEAR_LANES + lane] = row ? load32(row + 4 * i) : 0;
+            const uint8_t *row = s->row[lane] ? s->row[lane] + 4 * begin : nothing;
+            for (size_t i = 0; i < n; i++) tile[(begin + i) * LINEAR_LANES + lane] = load32(row + 4 * i);
         }
     }
 }

@@ -176,7 +176,7 @@ static void bench(struct check *c, const void *variant) {
     check_fill(c, (float *)j.a.x, (size_t)BENCH_ROWS * BENCH_K, CHECK_DATA_PLAIN);
     double ns = check_time_ns(c, run_bench, &j);
     j.fn = linear_quantise_ref;
-    check_line(c, "quantise         %.2f G inputs/s (%.0f x ref)", BENCH_ROWS * BENCH_K / ns,
+    check_line(c, "quantise   %.2f G inputs/s (%.0f x ref)", BENCH_ROWS * BENCH_K / ns,
                check_time_ns(c, run_bench, &j) / ns);
 }
 

@@ -22,7 +22,8 @@ static float stored(enum dtype t, const uint8_t *row, uint32_t i) {
     case DTYPE_BF16: return bf16_to_float(load16(block));
     case DTYPE_Q4_0: return d * (float)((at < 16 ? block[2 + at] & 15 : block[2 + at - 16] >> 4) - 8);
     case DTYPE_Q4_1:
-        return fmaf(d, (float)(at < 16 ? block[4 + at] & 15 : block[4 + at - 16] >> 4), f16_to_float(load16(block + 2)));
+        value = (float)(at < 16 ? block[4 + at] & 15 : block[4 + at - 16] >> 4);
+        return fmaf(d, value, f16_to_float(load16(block + 2)));
     case DTYPE_Q8_0: return d * (float)(int8_t)block[2 + at];
     default: return NAN;
     }
@@ -152,7 +153,8 @@ static void adds_bias_then_residual(void) {
     struct linear_weight w = {.format = LINEAR_F32, .n = 1, .k = 1, .tiles = tile, .bias = &bias};
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         if (!isa_available((enum isa)isa)) continue;
-        struct linear_args a = {.w = &w, .x = {.x = &x, .ldx = 1}, .n_rows = 1, .y = &y, .ldy = 1, .residual = &residual};
+        struct linear_args a = {.w = &w, .x = {.x = &x, .ldx = 1}, .n_rows = 1, .y = &y, .ldy = 1};
+        a.residual = &residual;
         linear_select(LINEAR_F32, (enum isa)isa)(&a, 0, 1);
         CHECK(y == 7.0f); // 6 + 2^-24 rounds to 6
     }
