@@ -1,10 +1,11 @@
 # Instruction sets by file suffix: only these files may use them, and only after the run-time check.
-# -O3 there: register tiles are written as loops over constants, which have to be unrolled to live in registers. Sanitizers
-# make such loops huge, so their builds leave them rolled.
+# -O3 there: register tiles are written as loops over constants, which have to be unrolled to live in registers.
+# Sanitizers make such loops huge, so their builds leave them rolled.
 KERNEL_OPT := $(if $(SAN),-O1,-O3)
 
 isa_flags = $(if $(filter %_avx2.c,$(1)),$(KERNEL_OPT) -mavx2 -mfma -mf16c) \
-            $(if $(filter %_avx512.c,$(1)),$(KERNEL_OPT) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c)
+            $(if $(filter %_avx512.c,$(1)),$(KERNEL_OPT) $(AVX512) -mfma -mf16c)
+AVX512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni
 ARCH := $(shell uname -m)
 # On other processors the x86 files are left out; the plain C reference is always built.
 ifneq ($(ARCH),x86_64)

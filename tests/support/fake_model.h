@@ -1,5 +1,5 @@
-// A strict stand-in for a model: each drawn token depends on the whole history the model was really fed, so any fault in
-// rounds, keeping or rolling back changes tokens; every broken rule of the round seam is reported.
+// A strict stand-in for a model: each drawn token depends on the whole history that it was really fed.
+// So any fault in rounds, keeping or rolling back changes tokens; every broken rule of the round seam is reported.
 #ifndef TF_TESTS_SUPPORT_FAKE_MODEL_H
 #define TF_TESTS_SUPPORT_FAKE_MODEL_H
 

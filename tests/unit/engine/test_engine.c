@@ -302,7 +302,8 @@ static void impossible_requests_are_refused_with_numbers(void) {
         {{.prompt = prompt, .n_prompt = CONTEXT},
          "the prompt has 400 tokens and the context holds 400; shorten it to at most 399"},
         {{.prompt = outside, .n_prompt = 2}, "prompt token 1 is 50, outside the 50 ids of this model"},
-        {{.prompt = prompt, .n_prompt = 1, .rule = {.temperature = -1}}, "temperature: -1 is not between 0 and 1000000"},
+        {{.prompt = prompt, .n_prompt = 1, .rule = {.temperature = -1}},
+         "temperature: -1 is not between 0 and 1000000"},
         {{.prompt = prompt, .n_prompt = 1, .rule = {.top_p = 1.5}}, "top_p: 1.5 is not between 0 and 1"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
