@@ -167,7 +167,9 @@ enum status jinja_slice(struct jinja_run *r, struct jinja_value of, const struct
     return STATUS_OK;
 }
 
-static enum status code_points(struct jinja_run *r, const struct jinja_string *s, struct jinja_list *l) {
+static enum status code_points(struct jinja_run *r, const struct jinja_string *from, struct jinja_list *l) {
+    struct jinja_string plain = *from, *s = &plain;
+    s->safe = false; // Python iterates over a Markup as over a str
     TRY(jinja_steps(r, s->n / 8));
     for (size_t at = 0; at < s->n;) {
         size_t next = jinja_text_offset(s, at, 1);
