@@ -29,7 +29,7 @@ PYTHON := build/venv/bin/python
 MODEL ?= $(shell tools/fetch_model --path)
 # Scripts of the second tier need what only build/venv-full has.
 FULL_PYTHON := build/venv-full/bin/python
-FULL_CHECKS := tests/golden/check_transformers.py
+FULL_CHECKS := tests/golden/check_transformers.py tests/tokenizers/check_unicode.py
 PYTHON_CHECKS := $(sort $(filter-out $(FULL_CHECKS),$(wildcard tests/*/check_*.py)))
 # Programs of ours that scripts drive; they call the text layer.
 HELPERS := $(patsubst tests/templates/%.c,$(BUILD)/tests/templates/%,$(wildcard tests/templates/*.c))

@@ -116,6 +116,17 @@ def check_oracle(c, binary, oracle, count, seed):
             t.decode_batch(shuffled, skip_special_tokens=False), lines(binary, oracle.model, shuffled, "--decode"))
 
 
+def check_every_character(c, binary, oracle):
+    """Each code point between letters, blanks, digits, marks and itself."""
+    characters = [chr(x) for x in range(LAST + 1) if not 0xD800 <= x <= 0xDFFF]
+    texts = [f"a{x}b {x} {x}{x}1{x}\u0316\u0301 '{x}\n{x}" for x in characters]
+    for first in range(0, len(texts), 100000):
+        part = texts[first : first + 100000]
+        compare(c, f"{oracle.name}: characters from number {first} on", part,
+                [e.ids for e in oracle.tokenizer.encode_batch(part, add_special_tokens=False)],
+                lines(binary, oracle.model, part))
+
+
 def main():
     def extend(parser):
         parser.add_argument("--count", type=int, help="strings for each tokenizer")
@@ -132,6 +143,8 @@ def main():
         for oracle in found:
             try:
                 check_oracle(c, arguments.binary, oracle, count, arguments.seed)
+                if arguments.full:
+                    check_every_character(c, arguments.binary, oracle)
             except checks.CommandFailed as failure:
                 c.check(oracle.name, False, str(failure))
     c.close()
