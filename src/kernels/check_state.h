@@ -12,6 +12,7 @@ struct check {
     struct pool *pool;
     char name[96];     // full name of the kernel or fault
     uint64_t random;   // splitmix64 state
+    bool upper_halves; // a kernel left the upper halves of vector registers in use
     bool failed;
     char message[256]; // of the first failure
 };

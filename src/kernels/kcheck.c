@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "kernels/check_state.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <fenv.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -56,16 +59,33 @@ static uint64_t mix(uint64_t hash, const char *text) {
     return hash;
 }
 
+// True while the upper halves of vector registers hold something: then every SSE instruction is slow until they are
+// cleared, so a kernel has to clear them on its way out. The processor tells (XGETBV with ECX = 1).
+// Clears them, so that the next kernel is judged alone.
+static bool upper_halves_left_in_use(void) {
+#ifdef __x86_64__
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(0xd, 1, &a, &b, &c, &d) || !(a >> 2 & 1)) return false;
+    __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(1));
+    if (!(a >> 2 & 1)) return false;
+    __asm__ volatile("vzeroupper");
+    return true;
+#else
+    return false;
+#endif
+}
+
 // Runs one gate; true when it held. c->message has the reason when it did not.
 static bool run_gate(struct check *c, const struct check_family *f, int gate, const void *variant) {
     c->failed = false;
     c->random = mix(mix(c->options->seed ^ 0xcbf29ce484222325u, c->name), gate_names[gate]);
     f->gate[gate](c, variant);
+    if (upper_halves_left_in_use()) c->upper_halves = true;
     check_forget(c);
     return !c->failed;
 }
 
-// What no kernel may do: allocate, or leave another rounding mode or flushed subnormals behind.
+// What no kernel may do: allocate, or leave another rounding mode, flushed subnormals or used upper halves behind.
 static bool within_limits(struct check *c, uint64_t allocations_before) {
     volatile float smallest = 0x1p-126f, half = 0.5f;
     uint64_t allocations = mem_count() - allocations_before;
@@ -73,13 +93,15 @@ static bool within_limits(struct check *c, uint64_t allocations_before) {
     if (allocations) check_line(c, "LIMIT   %s: made %llu allocations", c->name, (unsigned long long)allocations);
     if (flushed) check_line(c, "LIMIT   %s: left subnormal numbers flushed to zero", c->name);
     if (rounding) check_line(c, "LIMIT   %s: left another rounding mode", c->name);
-    return !allocations && !flushed && !rounding;
+    if (c->upper_halves) check_line(c, "LIMIT   %s: left upper halves of vector registers in use", c->name);
+    return !allocations && !flushed && !rounding && !c->upper_halves;
 }
 
 static void check_kernel(struct check *c, const struct check_family *f, const void *variant,
                          struct kcheck_summary *s) {
     char passed[96] = "";
     uint64_t allocations = mem_count();
+    c->upper_halves = false;
     for (int gate = 0; gate < CHECK_GATE_COUNT; gate++) {
         if (!f->gate[gate]) continue;
         if (!run_gate(c, f, gate, variant)) {

@@ -13,17 +13,16 @@
 // Eight binary16 numbers as fp32.
 LINEAR_INLINE __m256 load_f16(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
 
-// linear_finish for the two halves of a tile. Not inlined: dozens of copies would gain nothing.
+// linear_finish for the two halves of a tile. Not inlined: dozens of copies would gain nothing. The sums come through
+// memory, since gcc does not clear the upper halves of registers on the way out of a function that takes them as values.
 __attribute__((noinline, unused)) static void finish_avx2(const struct linear_args *a, uint32_t r, uint32_t t,
-                                                          __m256 low, __m256 high) {
+                                                          const float sum[LINEAR_LANES]) {
     uint32_t width = linear_tile_width(a->w, t);
     if (width < LINEAR_LANES) {
-        float sum[LINEAR_LANES];
-        _mm256_storeu_ps(sum, low);
-        _mm256_storeu_ps(sum + 8, high);
         linear_finish(a, r, t, width, sum);
         return;
     }
+    __m256 low = _mm256_loadu_ps(sum), high = _mm256_loadu_ps(sum + 8);
     size_t at = (size_t)r * a->ldy + (size_t)t * LINEAR_LANES;
     if (a->w->bias) {
         const float *bias = a->w->bias + (size_t)t * LINEAR_LANES;

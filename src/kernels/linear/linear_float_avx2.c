@@ -47,9 +47,14 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             }
         }
     }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < tiles; j++)
-            finish_avx2(a, (uint32_t)i, t + (uint32_t)j, y[i * tiles + j][0], y[i * tiles + j][1]);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < tiles; j++) {
+            float sum[LINEAR_LANES];
+            _mm256_storeu_ps(sum, y[i * tiles + j][0]);
+            _mm256_storeu_ps(sum + 8, y[i * tiles + j][1]);
+            finish_avx2(a, (uint32_t)i, t + (uint32_t)j, sum);
+        }
+    }
 }
 
 // All tiles for `n` rows (a constant), `tiles` at a time.
@@ -118,10 +123,7 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
         for (; r + ROW_TILE <= end; r += ROW_TILE) meet(w, n, a->x.x + r * ldx + i, ldx, sum + (r - begin), ROW_TILE);
         meet_rest(w, n, a->x.x + r * ldx + i, ldx, sum + (r - begin), end - r);
     }
-    for (uint32_t r = begin; r < end; r++) {
-        const float *y = sum[r - begin];
-        finish_avx2(a, r, t, _mm256_loadu_ps(y), _mm256_loadu_ps(y + 8));
-    }
+    for (uint32_t r = begin; r < end; r++) finish_avx2(a, r, t, sum[r - begin]);
 }
 
 LINEAR_INLINE void many_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {

@@ -44,8 +44,13 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
                 y[i * tiles + j] = _mm512_fmadd_ps(_mm512_set1_ps(x[(size_t)i * ldx + at]), stored, y[i * tiles + j]);
         }
     }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < tiles; j++) finish_avx512(a, (uint32_t)i, t + (uint32_t)j, y[i * tiles + j]);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < tiles; j++) {
+            float sum[LINEAR_LANES];
+            _mm512_storeu_ps(sum, y[i * tiles + j]);
+            finish_avx512(a, (uint32_t)i, t + (uint32_t)j, sum);
+        }
+    }
 }
 
 // All tiles for `n` rows (a constant), `tiles` at a time.
@@ -109,7 +114,7 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
         meet_all(w, tiles, n, a->x.x + begin * ldx + i, ldx, sum, end - begin);
     }
     for (uint32_t r = begin; r < end; r++)
-        for (int j = 0; j < tiles; j++) finish_avx512(a, r, t + (uint32_t)j, _mm512_loadu_ps(sum[r - begin][j]));
+        for (int j = 0; j < tiles; j++) finish_avx512(a, r, t + (uint32_t)j, sum[r - begin][j]);
 }
 
 LINEAR_INLINE void many_rows(enum linear_format f, const struct linear_args *a, uint32_t begin, uint32_t end) {

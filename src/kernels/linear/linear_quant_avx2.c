@@ -129,7 +129,12 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             }
         }
     }
-    for (int i = 0; i < n; i++) finish_avx2(a, r + (uint32_t)i, t, y[i][0], y[i][1]);
+    for (int i = 0; i < n; i++) {
+        float sum[LINEAR_LANES];
+        _mm256_storeu_ps(sum, y[i][0]);
+        _mm256_storeu_ps(sum + 8, y[i][1]);
+        finish_avx2(a, r + (uint32_t)i, t, sum);
+    }
 }
 
 LINEAR_INLINE void unpack_panel(enum linear_format f, const uint8_t *group, size_t n_groups, struct panel *to) {
@@ -201,10 +206,7 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
         unpack_panel(f, tile + g * group_bytes(f), n_groups, panel);
         (has_m(f) ? meet_with_m : meet_plain)(panel, n_groups, rows_at(a, begin, g), sum, end - begin);
     }
-    for (uint32_t r = begin; r < end; r++) {
-        const float *y = sum[r - begin];
-        finish_avx2(a, r, t, _mm256_loadu_ps(y), _mm256_loadu_ps(y + 8));
-    }
+    for (uint32_t r = begin; r < end; r++) finish_avx2(a, r, t, sum[r - begin]);
 }
 
 // Tile t for a few rows, which find its codes in the first cache from the second round on.

@@ -138,7 +138,11 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             y[i] = add_group(has_m(f), y[i], dot[i][0], d, m, x.scale[at], x.scaled_sum[at]);
         }
     }
-    for (int i = 0; i < n; i++) finish_avx512(a, r + (uint32_t)i, t, y[i]);
+    for (int i = 0; i < n; i++) {
+        float sum[LINEAR_LANES];
+        _mm512_storeu_ps(sum, y[i]);
+        finish_avx512(a, r + (uint32_t)i, t, sum);
+    }
 }
 
 LINEAR_INLINE void unpack_panel(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, size_t g,
@@ -215,7 +219,7 @@ LINEAR_INLINE void through_panel(enum linear_format f, const struct linear_args 
         (has_m(f) ? meet_with_m : meet_plain)(panel, n_groups, tiles, rows_at(a, begin, g), sum, end - begin);
     }
     for (uint32_t r = begin; r < end; r++)
-        for (int j = 0; j < tiles; j++) finish_avx512(a, r, t + (uint32_t)j, _mm512_loadu_ps(sum[r - begin][j]));
+        for (int j = 0; j < tiles; j++) finish_avx512(a, r, t + (uint32_t)j, sum[r - begin][j]);
 }
 
 // Tile t for a few rows, which find its codes in the first cache from the second round on.
