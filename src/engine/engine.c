@@ -3,11 +3,8 @@
 
 #include "base/checked.h"
 #include "base/mem.h"
-#include "base/sha256.h"
 #include "engine/state.h"
 
-#include <stdio.h>
-#include <string.h>
 
 // Besides its drafts a stream may commit one token more and one forced behind it, and end. The spare events are for
 // waiting streams that are cancelled.
@@ -162,17 +159,4 @@ bool engine_next_event(struct engine *g, struct engine_event *out) {
         unlink_stream(g, slot.stream);
     }
     return true;
-}
-
-void engine_token_sha(const int32_t *ids, size_t n, char out[13]) {
-    char hex[65] = "", text[16];
-    struct sha256 *sum = sha256_new();
-    for (size_t i = 0; sum && i < n; i++) {
-        int length = snprintf(text, sizeof text, i ? ",%d" : "%d", ids[i]);
-        sha256_add(sum, text, (size_t)length);
-    }
-    if (sum) sha256_hex(sum, hex);
-    sha256_free(sum);
-    memcpy(out, hex, 12);
-    out[12] = '\0';
 }
