@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HEADER_BYTES = 128, PREAMBLE_BYTES = 10 };
@@ -32,6 +33,8 @@ enum status npy_create(struct npy *npy, const char *path, uint64_t rows, uint64_
     header[HEADER_BYTES - 1] = '\n';
     npy->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (npy->fd < 0) return err_set(e, STATUS_IO, "%s: cannot create: %s", path, strerror(errno));
+    struct stat about;
+    npy->is_file = fstat(npy->fd, &about) == 0 && S_ISREG(about.st_mode);
     enum status s = write_at(npy, header, HEADER_BYTES, 0, e);
     if (s != STATUS_OK) npy_abandon(npy);
     return s;
@@ -52,6 +55,6 @@ enum status npy_close(struct npy *npy, struct err *e) {
 void npy_abandon(struct npy *npy) {
     if (npy->fd < 0) return;
     close(npy->fd);
-    unlink(npy->path);
+    if (npy->is_file) unlink(npy->path);
     npy->fd = -1;
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct npy {
     const char *path; // borrowed
     uint64_t rows, columns;
     uint64_t data_at; // where row 0 begins
+    bool is_file;     // a regular file: a device or a pipe must outlive a failure
 };
 
 // Creates `path` (an existing file is replaced) for a C-ordered array [rows, columns] of little-endian float32.
@@ -19,7 +21,7 @@ enum status npy_create(struct npy *npy, const char *path, uint64_t rows, uint64_
 enum status npy_write_row(const struct npy *npy, uint64_t row, const float *values, struct err *e) TF_MUST_CHECK;
 enum status npy_close(struct npy *npy, struct err *e) TF_MUST_CHECK;
 
-// Closes and removes an unfinished file.
+// Closes and removes an unfinished file; what is no regular file is left alone.
 void npy_abandon(struct npy *npy);
 
 #endif

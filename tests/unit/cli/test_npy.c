@@ -2,9 +2,11 @@
 #include "cli/npy.h"
 #include "tests/support/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void writes_rows_in_any_order(void) {
@@ -46,9 +48,26 @@ static void removes_an_abandoned_file(void) {
     npy_abandon(&npy); // a second time is harmless
 }
 
+static void leaves_what_is_no_file_alone(void) {
+    char folder[] = "/tmp/tensorfold-npy-XXXXXX", path[64];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    CHECK_INT(0, mkfifo(path, 0600));
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    struct npy npy;
+    struct err e = {0};
+    CHECK_INT(STATUS_IO, npy_create(&npy, path, 1, 1, &e)); // rows in any order need a file
+    CHECK(strstr(e.message, path) != NULL);
+    CHECK(access(path, F_OK) == 0);
+    close(reader);
+    unlink(path);
+    rmdir(folder);
+}
+
 static const struct test_case cases[] = {
     {"writes rows in any order", writes_rows_in_any_order},
     {"names a file that cannot be made", names_a_file_that_cannot_be_made},
     {"removes an abandoned file", removes_an_abandoned_file},
+    {"leaves a pipe or a device alone when it fails", leaves_what_is_no_file_alone},
 };
 TEST_MAIN("cli/npy", cases)
