@@ -23,7 +23,6 @@ include mk/install.mk
 
 .PHONY: all help clean
 all: $(BINARY) ## the binary
-	$(QUIET_LINKS)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
