@@ -14,7 +14,7 @@
 LINEAR_INLINE __m256 load_f16(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
 
 // linear_finish for the two halves of a tile. Not inlined: dozens of copies would gain nothing. The sums come through
-// memory, since gcc does not clear the upper halves of registers on the way out of a function that takes them as values.
+// memory, since gcc does not clear the upper halves of registers on the way out of a function that takes vectors.
 __attribute__((noinline, unused)) static void finish_avx2(const struct linear_args *a, uint32_t r, uint32_t t,
                                                           const float sum[LINEAR_LANES]) {
     uint32_t width = linear_tile_width(a->w, t);

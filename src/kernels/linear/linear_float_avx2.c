@@ -30,31 +30,31 @@ LINEAR_INLINE const uint8_t *tile_at(enum linear_format f, const struct linear_w
 LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, int n) {
     const float *x = a->x.x;
     const uint8_t *tile[CHAINS];
-    __m256 y[CHAINS][2]; // row i of tile j at i * tiles + j
+    __m256 y[2][CHAINS][2];
     size_t k = a->w->k, ldx = a->x.ldx;
     for (int j = 0; j < tiles; j++) {
         tile[j] = tile_at(f, a->w, t + (uint32_t)j);
-        for (int i = 0; i < n; i++) y[i * tiles + j][0] = y[i * tiles + j][1] = _mm256_setzero_ps();
+        for (int i = 0; i < n; i++) y[i][j][0] = y[i][j][1] = _mm256_setzero_ps();
     }
     for (size_t at = 0; at < k; at++) {
         for (int j = 0; j < tiles; j++) {
             __m256 low = weight(f, tile[j], at, 0), high = weight(f, tile[j], at, 1);
             for (int i = 0; i < n; i++) {
                 __m256 value = _mm256_broadcast_ss(x + (size_t)i * ldx + at);
-                __m256 *sum = y[i * tiles + j];
-                sum[0] = _mm256_fmadd_ps(value, low, sum[0]);
-                sum[1] = _mm256_fmadd_ps(value, high, sum[1]);
+                y[i][j][0] = _mm256_fmadd_ps(value, low, y[i][j][0]);
+                y[i][j][1] = _mm256_fmadd_ps(value, high, y[i][j][1]);
             }
         }
     }
+    float sum[2][CHAINS][LINEAR_LANES];
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < tiles; j++) {
-            float sum[LINEAR_LANES];
-            _mm256_storeu_ps(sum, y[i * tiles + j][0]);
-            _mm256_storeu_ps(sum + 8, y[i * tiles + j][1]);
-            finish_avx2(a, (uint32_t)i, t + (uint32_t)j, sum);
+            _mm256_storeu_ps(sum[i][j], y[i][j][0]);
+            _mm256_storeu_ps(sum[i][j] + 8, y[i][j][1]);
         }
     }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < tiles; j++) finish_avx2(a, (uint32_t)i, t + (uint32_t)j, sum[i][j]);
 }
 
 // All tiles for `n` rows (a constant), `tiles` at a time.

@@ -44,13 +44,10 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
                 y[i * tiles + j] = _mm512_fmadd_ps(_mm512_set1_ps(x[(size_t)i * ldx + at]), stored, y[i * tiles + j]);
         }
     }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < tiles; j++) {
-            float sum[LINEAR_LANES];
-            _mm512_storeu_ps(sum, y[i * tiles + j]);
-            finish_avx512(a, (uint32_t)i, t + (uint32_t)j, sum);
-        }
-    }
+    float sum[CHAINS][LINEAR_LANES];
+    for (int i = 0; i < n * tiles; i++) _mm512_storeu_ps(sum[i], y[i]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < tiles; j++) finish_avx512(a, (uint32_t)i, t + (uint32_t)j, sum[i * tiles + j]);
 }
 
 // All tiles for `n` rows (a constant), `tiles` at a time.

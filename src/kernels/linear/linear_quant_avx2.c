@@ -129,12 +129,12 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             }
         }
     }
+    float sum[ROW_TILE][LINEAR_LANES];
     for (int i = 0; i < n; i++) {
-        float sum[LINEAR_LANES];
-        _mm256_storeu_ps(sum, y[i][0]);
-        _mm256_storeu_ps(sum + 8, y[i][1]);
-        finish_avx2(a, r + (uint32_t)i, t, sum);
+        _mm256_storeu_ps(sum[i], y[i][0]);
+        _mm256_storeu_ps(sum[i] + 8, y[i][1]);
     }
+    for (int i = 0; i < n; i++) finish_avx2(a, r + (uint32_t)i, t, sum[i]);
 }
 
 LINEAR_INLINE void unpack_panel(enum linear_format f, const uint8_t *group, size_t n_groups, struct panel *to) {

@@ -138,11 +138,9 @@ LINEAR_INLINE void direct(enum linear_format f, const struct linear_args *a, uin
             y[i] = add_group(has_m(f), y[i], dot[i][0], d, m, x.scale[at], x.scaled_sum[at]);
         }
     }
-    for (int i = 0; i < n; i++) {
-        float sum[LINEAR_LANES];
-        _mm512_storeu_ps(sum, y[i]);
-        finish_avx512(a, r + (uint32_t)i, t, sum);
-    }
+    float sum[DIRECT_ROWS][LINEAR_LANES];
+    for (int i = 0; i < n; i++) _mm512_storeu_ps(sum[i], y[i]);
+    for (int i = 0; i < n; i++) finish_avx512(a, r + (uint32_t)i, t, sum[i]);
 }
 
 LINEAR_INLINE void unpack_panel(enum linear_format f, const struct linear_args *a, uint32_t t, int tiles, size_t g,
