@@ -67,7 +67,7 @@ enum bias { BIAS_NONE, BIAS_ATTENTION, BIAS_MLP, BIAS_COUNT };
 
 enum tensor_flags {
     TENSOR_OPTIONAL = 1,        // may be absent
-    TENSOR_TIED = 2,            // where the settings say so, ROLE_EMBED serves instead
+    TENSOR_TIED = 2,            // where none is stored and the settings say so, ROLE_EMBED serves instead
     TENSOR_GGUF_ROPE_PAIRS = 4, // GGUF stores its rows as interleaved rotation pairs a head: undone at bind
 };
 
@@ -135,7 +135,7 @@ struct arch {
     uint64_t dim[DIM_COUNT];
     float norm_eps;
     struct arch_rope rope;
-    bool tied; // the head is the embedding: settings say so, or a GGUF file has no head
+    bool tied; // the head is the embedding: none is stored, and the settings say so (GGUF: nothing has to)
     enum presence bias[BIAS_COUNT];
     uint8_t layer_kind[LAYERS_MAX]; // enum layer_kind, [layers]
 };

@@ -131,15 +131,14 @@ static bool in_running_layer(const struct binder *b, const char *name) {
     return p > name + before && *p == '.' && layer < b->arch->dim[DIM_LAYERS];
 }
 
-// True for a name inside a module outside the layers. A stored head that the settings tie is only superfluous.
+// True for a name inside a module outside the layers.
 static bool in_running_module(const struct binder *b, const char *name) {
     for (uint32_t i = 0; i < b->arch->family->n_tensors; i++) {
         const struct arch_tensor *spec = &b->arch->family->tensors[i];
         const char *module = module_of(b, spec);
         if (!module) continue;
         size_t n = strlen(module);
-        if (!starts_with(name, module, n) || name[n] != '.') continue;
-        return !((spec->flags & TENSOR_TIED) && b->arch->tied && strcmp(name + n, ".weight") == 0);
+        if (starts_with(name, module, n) && name[n] == '.') return true;
     }
     return false;
 }

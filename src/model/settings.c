@@ -146,42 +146,60 @@ static enum status read_bool(const struct config *c, const char *key, bool *out,
     return config_has(c, key) ? config_bool(c, key, out, e) : STATUS_OK;
 }
 
-static enum status read_llama3(const struct config *c, const char *base, struct arch_rope *rope, struct err *e) {
+// The length before scaling stands beside the other fields, or at the top, where it wins; else it is the context.
+static enum status read_original_context(const struct config *c, const char *base, struct arch *a, struct err *e) {
+    static const char *const name = "original_max_position_embeddings";
+    char inside[KEY_MAX];
+    snprintf(inside, sizeof inside, "%s.%s", base, name);
+    const char *key = config_has(c, name) ? name : inside;
+    return read_positive(c, key, (double)a->dim[DIM_CONTEXT], &a->rope.original_context, e);
+}
+
+static enum status read_llama3(const struct config *c, const char *base, struct arch *a, struct err *e) {
+    struct arch_rope *rope = &a->rope;
     const struct {
         const char *name;
         double *to;
     } fields[] = {{"factor", &rope->factor},
                   {"low_freq_factor", &rope->low_freq_factor},
-                  {"high_freq_factor", &rope->high_freq_factor},
-                  {"original_max_position_embeddings", &rope->original_context}};
+                  {"high_freq_factor", &rope->high_freq_factor}};
     char key[KEY_MAX];
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         snprintf(key, sizeof key, "%s.%s", base, fields[i].name);
         TRY(read_positive(c, key, NAN, fields[i].to, e));
     }
+    TRY(read_original_context(c, base, a, e));
     if (rope->high_freq_factor > rope->low_freq_factor) return STATUS_OK;
     snprintf(key, sizeof key, "%s.high_freq_factor", base);
     return err_set(e, STATUS_INVALID, "%s: %s: must be above low_freq_factor", config_file(c), key);
 }
 
-// rope_parameters, or the older rope_scaling beside a flat rope_theta; a rope_scaling that is there wins.
-static enum status read_hf_rope(const struct config *c, struct arch_rope *rope, struct err *e) {
+// rope_parameters, or the older rope_scaling, which wins when it says anything.
+static const char *find_rope(const struct config *c) {
+    static const char *const keys[] = {"rope_scaling.rope_type", "rope_scaling.type", "rope_scaling.rope_theta",
+                                       "rope_scaling.factor"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (config_has(c, keys[i])) return "rope_scaling";
+    }
+    return "rope_parameters";
+}
+
+static enum status read_hf_rope(const struct config *c, struct arch *a, struct err *e) {
     static const char *const nested[] = {"rope_parameters.full_attention", "rope_parameters.sliding_attention"};
-    const char *base = config_has(c, "rope_scaling") ? "rope_scaling" : "rope_parameters";
-    const char *theta = config_has(c, "rope_parameters.rope_theta") ? "rope_parameters.rope_theta" : "rope_theta";
+    const char *base = find_rope(c), *type;
     char key[KEY_MAX];
+    size_t n;
     for (size_t i = 0; i < 2; i++) {
         if (config_has(c, nested[i])) return refuse(c, nested[i], "rope by kind of layer is not served", e);
     }
-    TRY(read_positive(c, theta, 10000, &rope->theta, e));
+    snprintf(key, sizeof key, "%s.rope_theta", base);
+    TRY(read_positive(c, config_has(c, key) ? key : "rope_theta", 10000, &a->rope.theta, e));
     snprintf(key, sizeof key, "%s.rope_type", base);
     if (!config_has(c, key)) snprintf(key, sizeof key, "%s.type", base);
     if (!config_has(c, key)) return STATUS_OK;
-    const char *type;
-    size_t n;
     TRY(config_text(c, key, &type, &n, e));
     if (text_is(type, n, "default")) return STATUS_OK;
-    if (text_is(type, n, "llama3")) return read_llama3(c, base, rope, e);
+    if (text_is(type, n, "llama3")) return read_llama3(c, base, a, e);
     return err_set(e, STATUS_UNSUPPORTED, "%s: %s: \"%.*s\" is not served, only \"default\" and \"llama3\"",
                    config_file(c), key, (int)(n < 40 ? n : 40), type);
 }
@@ -230,12 +248,13 @@ static enum status read_hf_flags(const struct config *c, struct arch *a, struct 
     return STATUS_OK;
 }
 
-// The name of the head's weight in this file, to see whether it is there.
-static bool gguf_has_head(const struct checkpoint *c, const struct family *f) {
+// True when the head has a weight of its own in the files.
+static bool has_head(const struct checkpoint *c, const struct family *f) {
     char name[KEY_MAX];
     for (uint32_t i = 0; i < f->n_tensors; i++) {
         if (f->tensors[i].role != ROLE_HEAD) continue;
-        snprintf(name, sizeof name, "%s.weight", f->tensors[i].gguf);
+        bool gguf = checkpoint_kind(c) == CHECKPOINT_GGUF;
+        snprintf(name, sizeof name, "%s.weight", gguf ? f->tensors[i].gguf : f->tensors[i].hf);
         return checkpoint_find(c, name) != NULL;
     }
     return false;
@@ -258,12 +277,13 @@ enum status settings_read(const struct checkpoint *c, struct arch *out, struct e
     a.norm_eps = (float)eps;
     if (gguf) {
         TRY(read_gguf_rope(&r, &a, e));
-        a.tied = !gguf_has_head(c, a.family);
+        a.tied = true;
         a.bias[BIAS_ATTENTION] = a.bias[BIAS_MLP] = PRESENCE_OPTIONAL;
     } else {
-        TRY(read_hf_rope(config, &a.rope, e));
+        TRY(read_hf_rope(config, &a, e));
         TRY(read_hf_flags(config, &a, e));
     }
+    a.tied = a.tied && !has_head(c, a.family);
     TRY(read_layer_kinds(config, &a, e));
     *out = a;
     return STATUS_OK;
