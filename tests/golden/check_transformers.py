@@ -5,6 +5,7 @@ Every case is a folder as `save_pretrained` writes it (then respelled where the 
 logits of every 50th position and 32 greedy ids. Bounds: 1e-3 anywhere; ids equal up to the first margin under 2e-3.
 """
 import argparse
+import copy
 import json
 import subprocess
 import sys
@@ -18,6 +19,44 @@ from transformers.utils import logging
 
 logging.disable_progress_bar()
 logging.set_verbosity_error()
+
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+          "high_freq_factor": 4.0, "original_max_position_embeddings": 128}
+
+
+# Spellings of a config.json that transformers itself reads; it judges them before we do.
+def tie(config):
+    config["tie_word_embeddings"] = True
+
+
+def theta_inside(config):
+    config["rope_scaling"] = config.pop("rope_parameters")
+    config["rope_theta"] = 1000.0
+
+
+def both_ropes(config):
+    config["rope_scaling"] = {"type": "default", "rope_theta": 2000.0}
+
+
+def empty_scaling(config):
+    config["rope_scaling"] = {}
+
+
+def no_original(config):
+    del config["rope_parameters"]["original_max_position_embeddings"]
+
+
+def original_on_top(config):
+    config["original_max_position_embeddings"] = 300
+
+
+def bare(config):
+    for key in ("num_key_value_heads", "head_dim", "rope_parameters", "rms_norm_eps", "hidden_act", "attention_bias",
+                "mlp_bias", "dtype", "architectures"):
+        config.pop(key, None)
+    config.update({"rope_scaling": None, "sliding_window": None, "pretraining_tp": 2, "an unknown key": {"a": [1]},
+                   "eos_token_id": [2, 3, 5], "bos_token_id": None, "quantization_config": None})
+
 
 CASES = [
     # hidden, intermediate, heads, kv heads, head size, vocab, layers, extra
@@ -42,6 +81,23 @@ CASES = [
         "rope_type": "llama3", "rope_theta": 500000.0, "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 128}}),
     ("old spelling, no head_dim", 96, 128, 4, 2, 24, 300, 2, {"old": True, "no_head_dim": True}),
+    ("head size 6, three heads a kv head", 36, 50, 9, 3, 6, 37, 2, {"tie_word_embeddings": False}),
+    ("head size 2, one token", 14, 22, 7, 1, 2, 1, 2, {}),
+    ("head size 26, one head, one layer", 50, 33, 1, 1, 26, 17, 1, {}),
+    ("head size 100, wide attention", 42, 77, 6, 2, 100, 301, 2, {"attention_bias": True}),
+    ("head size 256", 72, 90, 2, 1, 256, 300, 2, {"mlp_bias": True}),
+    ("many kv heads", 96, 160, 24, 12, 10, 300, 2, {"rope_parameters": {"rope_type": "default", "rope_theta": 7.5}}),
+    ("short context", 96, 160, 4, 2, 24, 300, 2, {"max_position_embeddings": 740}),
+    ("float16, untied, biases", 80, 144, 5, 5, 16, 333, 2,
+     {"dtype": torch.float16, "tie_word_embeddings": False, "attention_bias": True, "mlp_bias": True}),
+    ("a stored head beside a tie", 96, 160, 4, 2, 24, 300, 2, {"tie_word_embeddings": False, "spell": tie}),
+    ("theta inside rope_scaling", 64, 128, 4, 2, 32, 300, 2, {"rope_parameters": LLAMA3, "spell": theta_inside}),
+    ("both rope dictionaries", 64, 128, 4, 2, 32, 300, 2, {"rope_parameters": LLAMA3, "spell": both_ropes}),
+    ("an empty rope_scaling", 64, 128, 4, 2, 32, 300, 2, {"rope_parameters": LLAMA3, "spell": empty_scaling}),
+    ("no original context", 64, 128, 4, 2, 32, 300, 2,
+     {"max_position_embeddings": 740, "rope_parameters": LLAMA3, "spell": no_original}),
+    ("original context at the top", 64, 128, 4, 2, 32, 300, 2, {"rope_parameters": LLAMA3, "spell": original_on_top}),
+    ("few keys, many unknown ones", 96, 160, 4, 4, 24, 300, 2, {"spell": bare}),
 ]
 
 
@@ -61,10 +117,11 @@ def respell(folder, extra):
 def make(folder, case, seed):
     name, hidden, intermediate, heads, kv_heads, head, vocab, layers, extra = case
     torch.manual_seed(seed)
-    options = {k: v for k, v in extra.items() if k not in ("dtype", "shards", "old", "no_head_dim")}
+    options = {"max_position_embeddings": 4096}
+    options.update({k: v for k, v in extra.items() if k not in ("dtype", "shards", "old", "no_head_dim", "spell")})
     config = LlamaConfig(hidden_size=hidden, intermediate_size=intermediate, num_attention_heads=heads,
                          num_key_value_heads=kv_heads, head_dim=head, vocab_size=vocab, num_hidden_layers=layers,
-                         max_position_embeddings=4096, **options)
+                         **copy.deepcopy(options))
     model = LlamaForCausalLM(config)
     with torch.no_grad():
         for key, value in model.named_parameters():
@@ -76,6 +133,11 @@ def make(folder, case, seed):
                 value.copy_(torch.randn_like(value) / (value.shape[-1] ** 0.5) * 1.5)
     model = model.to(extra.get("dtype", torch.bfloat16))
     model.save_pretrained(folder, max_shard_size=extra.get("shards", "5GB"))
+    if "spell" in extra:
+        path = folder / "config.json"
+        config = json.loads(path.read_text())
+        extra["spell"](config)
+        path.write_text(json.dumps(config))
     # Read back rather than cast: a cast to bfloat16 and back would leave rounded rope frequencies in the model.
     reference = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     if extra.get("old"):
@@ -101,8 +163,8 @@ def check(binary, folder, case, seed):
         feed = torch.tensor([prompt])
         for _ in range(32):
             out = model(feed, past_key_values=past, use_cache=True)
-            past, top = out.past_key_values, torch.topk(out.logits[0, -1], 2)
-            margins.append(float(top.values[0] - top.values[1]))
+            past, top = out.past_key_values, torch.topk(out.logits[0, -1], min(2, case[6]))
+            margins.append(float(top.values[0] - top.values[-1]))
             ids.append(int(top.indices[0]))
             feed = torch.tensor([[ids[-1]]])
     (folder / "ids.json").write_text(json.dumps(prompt))
@@ -126,10 +188,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", default="build/tensorfold")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--only", default="", help="cases whose name holds this")
     args, _ = parser.parse_known_args()
     passed = failed = 0
     for seed in range(args.seeds):
-        for case in CASES:
+        for case in (case for case in CASES if args.only in case[0]):
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     problem = check(args.binary, Path(folder), case, 1000 * seed + len(case[0]))
