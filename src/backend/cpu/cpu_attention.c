@@ -1,8 +1,8 @@
 // The CPU ops on the paged cache: storing, attending and moving tokens.
 #include "backend/cpu/cpu_backend.h"
 
-// Rows of one call share the keys they load; a job is cut finer where its rows are few.
-enum { ROWS_A_PART = 16, NS_A_KEY_VALUE = 8, WORTH_WAKING = 4000, STORE_COST = 1 };
+// Rows of one block share the keys they load; a job is cut finer where its rows are few.
+enum { ROWS_A_BLOCK = 16, NS_A_KEY_VALUE = 8, WORTH_WAKING = 4000, STORE_COST = 1, PARTS_MAX = 60000 };
 
 static struct attention_cache cache_of(const struct backend_cache *c) {
     return (struct attention_cache){.keys = cpu_pointer(c->keys),
@@ -45,18 +45,24 @@ void cpu_store(struct backend *b, const struct op_store *op) {
 struct attention_job {
     const struct cpu_backend *c;
     struct attention_args args;
-    uint32_t rows, blocks; // parts are blocks x kv heads
+    uint32_t rows, blocks;
+    uint64_t units; // blocks x kv heads
 };
 
-static void attention_part(void *context, uint32_t part, uint32_t parts, uint32_t worker) {
-    const struct attention_job *j = context;
+static void attention_unit(const struct attention_job *j, uint64_t unit, uint32_t worker) {
     uint32_t kv_heads = j->args.cache->kv_heads;
-    uint32_t block = j->blocks - 1 - part / kv_heads; // later rows see more keys: the long parts first
+    uint32_t block = j->blocks - 1 - (uint32_t)(unit / kv_heads); // later rows see more keys: the long units first
     uint32_t begin = (uint32_t)((uint64_t)j->rows * block / j->blocks);
     uint32_t end = (uint32_t)((uint64_t)j->rows * (block + 1) / j->blocks);
-    (void)parts;
     float *scratch = j->c->attention_scratch + worker * j->c->attention_floats;
-    j->c->attention(&j->args, part % kv_heads, begin, end, scratch);
+    j->c->attention(&j->args, (uint32_t)(unit % kv_heads), begin, end, scratch);
+}
+
+// A unit a part, unless there are more units than a pool takes parts.
+static void attention_part(void *context, uint32_t part, uint32_t parts, uint32_t worker) {
+    const struct attention_job *j = context;
+    uint64_t end = j->units * (part + 1) / parts;
+    for (uint64_t unit = j->units * part / parts; unit < end; unit++) attention_unit(j, unit, worker);
 }
 
 // About how long one thread takes, in nanoseconds.
@@ -80,8 +86,9 @@ void cpu_attention(struct backend *b, const struct op_attention *op) {
                                        .heads = op->heads,
                                        .scale = op->scale},
                               .rows = op->rows->n,
-                              .blocks = (op->rows->n + ROWS_A_PART - 1) / ROWS_A_PART};
-    uint32_t parts = j.blocks * cache.kv_heads;
+                              .blocks = (op->rows->n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK};
+    j.units = (uint64_t)j.blocks * cache.kv_heads;
+    uint32_t parts = j.units < PARTS_MAX ? (uint32_t)j.units : PARTS_MAX;
     if (attention_cost(op) >= WORTH_WAKING) {
         pool_run(c->pool, attention_part, &j, parts);
         return;

@@ -247,6 +247,44 @@ static void attends_over_scattered_pages(void) {
     }
 }
 
+// More blocks of rows times kv heads than a pool takes parts. Every row sees one key, so it gets that key's value.
+static void attends_with_more_units_than_parts(void) {
+    enum { MANY_ROWS = 272, MANY_HEADS = 4096, WIDE = MANY_HEADS * 2, PAGE = 64 * WIDE };
+    struct backend *b = open_backend(2, isa_best());
+    if (!b) return;
+    const struct backend_limits limits = {
+        .rows = MANY_ROWS,
+        .k = K,
+        .n_keys = 64,
+        .heads = MANY_HEADS,
+        .n_ids = 1,
+        .cache = {.kv_heads = MANY_HEADS, .head_dim = 2, .value_dim = 2}};
+    struct err e = {0};
+    CHECK_INT(STATUS_OK, b->ops->reserve(b, &limits, &e));
+    static float values[WIDE], y[MANY_ROWS * WIDE];
+    static struct backend_row rows[MANY_ROWS];
+    const int32_t pages[1] = {0}, *const tables[1] = {pages};
+    fill(values, WIDE, 11);
+    for (uint32_t i = 0; i < MANY_ROWS; i++) rows[i].n_prefix = 1;
+    dptr dv = take(b, sizeof values, values), dy = take(b, sizeof y, NULL);
+    dptr ck = take(b, PAGE * sizeof(float), NULL), cv = take(b, PAGE * sizeof(float), NULL);
+    const struct backend_cache cache = {
+        .keys = ck, .values = cv, .kv_heads = MANY_HEADS, .head_dim = 2, .value_dim = 2};
+    const struct backend_rows one = {.n = 1, .rows = rows, .page_tables = tables};
+    const struct backend_rows all = {.n = MANY_ROWS, .rows = rows, .page_tables = tables};
+    b->ops->store(
+        b, &(struct op_store){.cache = &cache, .rows = &one, .keys = dv, .values = dv, .ldk = WIDE, .ldv = WIDE});
+    b->ops->attention(b, &(struct op_attention){.cache = &cache, .rows = &all, .q = dy, .y = dy, .ldq = WIDE,
+                                                .ldy = WIDE, .heads = MANY_HEADS, .scale = 1});
+    fetch(b, y, dy, sizeof y);
+    for (size_t r = 0; r < MANY_ROWS; r++) CHECK_BYTES(values, y + r * WIDE, sizeof values);
+    b->ops->release(b, dv, sizeof values);
+    b->ops->release(b, dy, sizeof y);
+    b->ops->release(b, ck, PAGE * sizeof(float));
+    b->ops->release(b, cv, PAGE * sizeof(float));
+    b->ops->close(b);
+}
+
 static void refuses_weights_by_name(void) {
     struct backend *b = open_backend(1, ISA_REF);
     if (!b) return;
@@ -305,6 +343,7 @@ static const struct test_case cases[] = {
     {"splits over threads and rows without changing a bit", splits_without_changing_a_bit},
     {"embeds, gathers and draws", embeds_gathers_and_draws},
     {"attends over scattered pages", attends_over_scattered_pages},
+    {"attends with more blocks and heads than a pool takes parts", attends_with_more_units_than_parts},
     {"refuses weights it has no kernel for by name", refuses_weights_by_name},
     {"describes and measures itself", describes_and_measures_itself},
     {"allocates nothing in its ops", allocates_nothing_in_its_ops},
