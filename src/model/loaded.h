@@ -24,7 +24,7 @@ struct round_state {
     uint32_t *chain;             // [rows_max] leading ancestors that are rows 0, 1, .. of its window, with itself
     uint32_t *paths;             // [path_cap]
     const int32_t **page_tables; // [n_slots]
-    uint32_t n_paths;
+    uint32_t n_paths, path_cap;
     uint32_t *output_row;           // [outputs_max] row of each output; drawn ones first
     int32_t *output_of;             // [rows_max] its output, or -1
     const struct draw_rule **rules; // [outputs_max]

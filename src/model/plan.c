@@ -151,6 +151,8 @@ enum status plan_make(const struct checkpoint *c, const struct arch *a, const st
     if (p.n_slots > 4096 || p.rows_max > 1 << 16) {
         return err_set(e, STATUS_INVALID, "%u streams with %u rows a round are too many", p.n_slots, p.rows_max);
     }
+    uint64_t held = p.n_slots * (options->context ? options->context : a->dim[DIM_CONTEXT]);
+    if (p.rows_max > held) p.rows_max = (uint32_t)held; // a round never has more rows than all streams hold tokens
     p.outputs_max = p.rows_max < OUTPUTS_MAX ? p.rows_max : OUTPUTS_MAX;
     p.place = mem_new(binding->n, sizeof *p.place);
     if (!p.place) return err_set(e, STATUS_NO_MEMORY, "no memory to plan %zu weights", binding->n);

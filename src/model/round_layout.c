@@ -3,16 +3,20 @@
 
 #include "base/mem.h"
 
+// Paths are quadratic in a tree's rows at worst; a round with longer ones in sum is refused.
+enum { PATHS_MAX = 1 << 20 };
+
 enum status round_init(struct round_state *r, const struct plan *p, struct err *e) {
     size_t rows = p->rows_max, outputs = p->outputs_max, windows = p->n_slots;
-    size_t path_cap = rows * rows / 2 + rows; // a tree whose rows all hang on one branch
+    size_t most = rows * rows / 2 + rows; // a tree whose rows all hang on one branch
+    r->path_cap = (uint32_t)(most < PATHS_MAX ? most : PATHS_MAX);
     r->row = mem_new(rows, sizeof *r->row);
     r->ids = mem_new(rows, sizeof *r->ids);
     r->positions = mem_new(rows, sizeof *r->positions);
     r->parents = mem_new(rows, sizeof *r->parents);
     r->depth = mem_new(rows, sizeof *r->depth);
     r->chain = mem_new(rows, sizeof *r->chain);
-    r->paths = mem_new(path_cap, sizeof *r->paths);
+    r->paths = mem_new(r->path_cap, sizeof *r->paths);
     r->page_tables = mem_new(windows, sizeof *r->page_tables);
     r->output_row = mem_new(outputs, sizeof *r->output_row);
     r->output_of = mem_new(rows, sizeof *r->output_of);
@@ -73,9 +77,10 @@ static enum status place_row(struct round_state *r, const struct model_window *w
 }
 
 // A chain row sees slots 0 .. position. Any other sees the kept slots and the leading chain, then its own path.
-static void place_path(struct round_state *r, const struct model_window *w, uint32_t i) {
+static enum status place_path(struct round_state *r, const struct model_window *w, uint32_t i, struct err *e) {
     struct backend_row *row = &r->row[i];
     uint32_t kept = (uint32_t)w->n_kept, n_path = r->depth[i] + 1 - r->chain[i];
+    if (n_path > r->path_cap - r->n_paths) return fault("the paths through its tree are too long", i, e);
     row->slot = kept + (i - w->first_row);
     row->n_prefix = kept + r->chain[i];
     row->n_path = n_path;
@@ -85,6 +90,7 @@ static void place_path(struct round_state *r, const struct model_window *w, uint
         r->paths[r->n_paths + j] = kept + (at - w->first_row);
     }
     r->n_paths += n_path;
+    return STATUS_OK;
 }
 
 static enum status lay_out_window(struct round_state *r, const struct model_geometry *g,
@@ -100,7 +106,7 @@ static enum status lay_out_window(struct round_state *r, const struct model_geom
         r->ids[i] = row->token;
         r->positions[i] = row->position;
         r->row[i].table = (int32_t)window;
-        place_path(r, w, i);
+        TRY(place_path(r, w, i, e));
     }
     return STATUS_OK;
 }

@@ -155,6 +155,16 @@ static void refuses_settings_by_their_key(void) {
     }
 }
 
+static void plans_no_more_rows_than_streams_hold(void) {
+    struct tiny t;
+    tiny_init(&t);
+    struct tiny_result most = tiny_inspect(&t, &(struct model_options){.rows_max = 256});
+    tiny_init(&t);
+    struct tiny_result wide = tiny_inspect(&t, &(struct model_options){.rows_max = 1 << 16});
+    CHECK_TEXT("", wide.e.message);
+    CHECK_INT(most.info.total_bytes, wide.info.total_bytes);
+}
+
 static void plans_a_context_that_memory_holds(void) {
     struct tiny t;
     uint64_t last = 0;
@@ -195,6 +205,7 @@ static const struct test_case cases[] = {
     {"refuses extra tensors of modules that run", refuses_extra_tensors_of_modules_that_run},
     {"wants the biases that the settings name", wants_the_biases_that_the_settings_name},
     {"refuses settings by their key", refuses_settings_by_their_key},
+    {"plans no more rows a round than streams hold tokens", plans_no_more_rows_than_streams_hold},
     {"plans a context that memory holds", plans_a_context_that_memory_holds},
 };
 TEST_MAIN("model/bind", cases)
