@@ -4,7 +4,9 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,10 +62,27 @@ uint32_t cpu_count(void) {
     return n > 0 ? (uint32_t)n : 1;
 }
 
+// A size as sysfs writes it ("32768K"); 0 when the file is absent or odd.
+static uint64_t sysfs_cache_bytes(const char *path) {
+    char text[32];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    text[n] = '\0';
+    char *end;
+    uint64_t size = strtoull(text, &end, 10);
+    if (size > UINT32_MAX) return 0;
+    return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : 0;
+}
+
+// sysfs first: sysconf multiplies the size on some AMD processors.
 uint64_t cpu_last_cache_bytes(void) {
-    long bytes = -1;
+    uint64_t bytes = sysfs_cache_bytes("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    if (!bytes) bytes = sysfs_cache_bytes("/sys/devices/system/cpu/cpu0/cache/index2/size");
 #ifdef _SC_LEVEL3_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (!bytes && sysconf(_SC_LEVEL3_CACHE_SIZE) > 0) bytes = (uint64_t)sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
-    return bytes > 0 ? (uint64_t)bytes : (uint64_t)32 << 20;
+    return bytes ? bytes : (uint64_t)32 << 20;
 }
