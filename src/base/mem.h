@@ -23,8 +23,9 @@ void mem_unmap(void *p, size_t bytes);
 void mem_prefer_large_pages(void *p, size_t bytes);
 
 // Bytes that this process can still take without pushing others out: what the kernel estimates, and no more than its
-// control group leaves. 0 when the system does not say.
+// control group leaves beside file pages. 0 when the system does not say. Tests: /proc and /sys lie under `root`.
 uint64_t mem_available(void);
+uint64_t mem_available_under(const char *root);
 
 // While the guard is on in this thread, a debug build (TF_DEBUG) aborts on any allocation here. Nests.
 void mem_guard_begin(void);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,13 +24,31 @@ static bool read_number(const char *path, const char *label, uint64_t *out) {
     return end != at;
 }
 
-uint64_t mem_available(void) {
-    uint64_t kib, bytes = 0, limit, used;
-    if (read_number("/proc/meminfo", "MemAvailable:", &kib)) bytes = kib << 10;
-    if (read_number("/sys/fs/cgroup/memory.max", "", &limit) &&
-        read_number("/sys/fs/cgroup/memory.current", "", &used)) {
-        uint64_t left = limit > used ? limit - used : 0;
-        if (bytes == 0 || left < bytes) bytes = left;
+static bool read_under(const char *root, const char *path, const char *label, uint64_t *out) {
+    char full[512];
+    int n = snprintf(full, sizeof full, "%s%s", root, path);
+    return n > 0 && (size_t)n < sizeof full && read_number(full, label, out);
+}
+
+// What the control group has left. Its use counts file pages, which are dropped when memory runs short.
+static bool read_group(const char *root, uint64_t *left) {
+    static const char *const labels[] = {"\ninactive_file ", "\nactive_file "};
+    uint64_t limit, used, pages, files = 0;
+    if (!read_under(root, "/sys/fs/cgroup/memory.max", "", &limit)) return false;
+    if (!read_under(root, "/sys/fs/cgroup/memory.current", "", &used)) return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (read_under(root, "/sys/fs/cgroup/memory.stat", labels[i], &pages)) files += pages;
     }
+    used -= files < used ? files : used;
+    *left = limit > used ? limit - used : 0;
+    return true;
+}
+
+uint64_t mem_available_under(const char *root) {
+    uint64_t kib, left, bytes = 0;
+    if (read_under(root, "/proc/meminfo", "MemAvailable:", &kib)) bytes = kib << 10;
+    if (read_group(root, &left) && (bytes == 0 || left < bytes)) bytes = left;
     return bytes;
 }
+
+uint64_t mem_available(void) { return mem_available_under(""); }
