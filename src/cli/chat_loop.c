@@ -1,5 +1,6 @@
 // The interactive chat: a conversation that grows by turns.
 #include "cli/run.h"
+#include "cli/visible.h"
 
 #include "base/mem.h"
 
@@ -57,7 +58,9 @@ static void take_turn(struct run *r, struct conversation *c, const struct buf *i
     enum status s = add_message(c, "user", input->data, input->n, &e);
     if (s == STATUS_OK) s = reply_turn(r, c, reply, &e);
     if (s == STATUS_OK) return;
-    fprintf(stderr, "tensorfold: %s\n", e.message);
+    fputs("tensorfold: ", stderr);
+    visible_print_line(stderr, e.message);
+    fputc('\n', stderr);
     cut_messages(c, before);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/version.h"
+#include "cli/visible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +16,16 @@ static command_fn *const functions[COMMAND_COUNT] = {
 };
 
 static int usage(const char *message, const char *hint) {
-    fprintf(stderr, "tensorfold: %s (try: tensorfold help%s%s)\n", message, hint ? " " : "", hint ? hint : "");
+    fputs("tensorfold: ", stderr);
+    visible_print_line(stderr, message);
+    fprintf(stderr, " (try: tensorfold help%s%s)\n", hint ? " " : "", hint ? hint : "");
     return EXIT_USAGE;
 }
 
 static int failure(const char *message) {
-    fprintf(stderr, "tensorfold: %s\n", message);
+    fputs("tensorfold: ", stderr);
+    visible_print_line(stderr, message);
+    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 

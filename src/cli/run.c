@@ -2,6 +2,7 @@
 #include "cli/run.h"
 
 #include "cli/sampling.h"
+#include "cli/visible.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,30 +58,10 @@ struct printer {
     char last; // byte printed
 };
 
-// Length of the control character at text[0..n), 0 when there is none. A terminal would act on them.
-static size_t control_bytes(const char *text, size_t n) {
-    unsigned char c = (unsigned char)text[0];
-    if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) return 1;
-    if (c == 0xc2 && n > 1 && (unsigned char)text[1] < 0xa0) return 2;
-    return 0;
-}
-
-static void print_visible(const char *text, size_t n) {
-    for (size_t i = 0; i < n;) {
-        size_t control = control_bytes(text + i, n - i);
-        if (control) {
-            fputs("\uFFFD", stdout);
-            i += control;
-        } else {
-            putc_unlocked(text[i++], stdout);
-        }
-    }
-}
-
 static void print_text(void *context, const char *text, size_t n) {
     struct printer *p = context;
     if (p->run->to_terminal) {
-        print_visible(text, n);
+        visible_print(stdout, text, n);
     } else {
         fwrite(text, 1, n, stdout);
     }

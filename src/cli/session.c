@@ -1,13 +1,17 @@
 // Opening and closing what the model commands work on.
 #include "cli/session.h"
 
+#include "cli/visible.h"
+
 #include <stdio.h>
 
 static void write_log(void *context, enum log_level level, const char *line) {
     static const char *const names[] = {"error: ", "warning: ", "", ""};
     const struct options *o = context;
     if (level > LOG_LEVEL_WARN && !options_has(o, FLAG_VERBOSE)) return;
-    fprintf(stderr, "tensorfold: %s%s\n", names[level], line);
+    fprintf(stderr, "tensorfold: %s", names[level]);
+    visible_print_line(stderr, line);
+    fputc('\n', stderr);
 }
 
 enum status session_backend(const struct options *o, struct backend **out, struct command_error *e) {
