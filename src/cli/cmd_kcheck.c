@@ -24,6 +24,7 @@ enum status cmd_kcheck(const struct options *o, struct command_error *e) {
     }
     struct kcheck_summary summary;
     TRY(kcheck_run(&k, &summary, &e->err));
+    if (!summary.visited) return err_set(&e->err, STATUS_NOT_FOUND, "no check matches; kcheck --list names them");
     if (kcheck_good(&summary)) return STATUS_OK;
     return err_set(&e->err, STATUS_INTERNAL, "%u kernels failed, %u planted faults were missed, %u limit problems",
                    summary.failed, summary.missed, summary.limits);

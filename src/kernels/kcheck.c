@@ -123,6 +123,7 @@ static void visit_kernel(struct check *c, const struct check_family *f, const st
     const char *name = c->name;
     snprintf(c->name, sizeof c->name, "%s.%s.%s", f->name, k->name, isa_name(k->isa));
     if (!chosen(o, name) || (o->isas && !(o->isas >> k->isa & 1))) return;
+    s->visited++;
     if (o->list) {
         check_line(c, "%-36s %s", name, f->domain);
     } else if (!isa_available(k->isa)) {
@@ -143,6 +144,7 @@ static void visit_fault(struct check *c, const struct check_family *f, const str
     const char *name = c->name;
     snprintf(c->name, sizeof c->name, "%s.fault.%s", f->name, fault->name);
     if (c->options->bench || !chosen(c->options, name)) return;
+    s->visited++;
     if (c->options->list) {
         check_line(c, "%-36s planted: %s; %s must go red", name, fault->does, gate_names[fault->gate]);
     } else if (run_gate(c, f, (int)fault->gate, fault->variant)) {

@@ -22,6 +22,7 @@ struct kcheck_options {
 struct kcheck_summary {
     uint32_t passed, failed, skipped; // kernels
     uint32_t red, missed;             // planted faults
+    uint32_t visited;                 // kernels and faults that `op` and `isas` chose
     uint32_t limits;                  // kernels that allocated, or left the floating-point environment changed
 };
 

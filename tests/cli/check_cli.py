@@ -94,11 +94,13 @@ def check_failures(c, tf, folder, tests):
         (("generate", llama, "--ids", "1,512", "--max-tokens", "1"), "512"),
         (("logits", llama, "--ids", "1", "--positions", "0", "--npy", "/nowhere/x.npy"), "/nowhere/x.npy"),
         (("tokenize", llama, "--jsonl"), "has no tokenizer.json"),
+        (("kcheck", "--op", "nosuch.*"), "no check matches"),
+        (("info", "/nowhere/\x1b[31m\nmodel"), "/nowhere/\ufffd[31m\ufffdmodel"),
     ]
     for arguments, message in cases:
         r = tf(*arguments)
         text = r.stderr.decode()
-        name = "failure: " + " ".join(arguments)
+        name = "failure: " + ascii(" ".join(arguments))
         c.equal(f"{name}: status", 1, r.returncode)
         c.check(f"{name}: message", message in text and text.count("\n") == 1, text)
     if not os.path.exists("/dev/full"):
