@@ -70,11 +70,8 @@ def tensors_of(s, rng):
                 yield hf + module + ".bias", block + name + ".bias", vector(rows, 0), heads
 
 
-def interleave(x, heads):
-    return x.reshape(heads, 2, -1, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
-
-
 def separate(x, heads):
+    """Rows as GGUF stores them, two of a rotation pair side by side, to first halves before second ones."""
     return x.reshape(heads, -1, 2, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
 
 
@@ -106,8 +103,7 @@ def write_twins(folder, s, pick, rng):
     decoded = {}
     for name, gguf_name, values, heads in tensors_of(s, rng):
         kind = pick.choice(FLOATS + CODES if s["coded"] and values.ndim == 2 else FLOATS)
-        stored = interleave(values, heads) if heads else values
-        raw = gguf.quants.quantize(stored, kind)
+        raw = gguf.quants.quantize(values, kind)
         out.add_tensor(gguf_name, raw, raw_dtype=kind)
         back = gguf.quants.dequantize(raw, kind).reshape(values.shape)
         decoded[name] = numpy.ascontiguousarray(separate(back, heads) if heads else back, numpy.float32)
