@@ -104,10 +104,10 @@ void run_print_stats(const struct run *r, const struct reply *reply) {
                           [END_CANCELLED] = ", stopped"};
     const char *ended = reply->reason < sizeof ends / sizeof ends[0] ? ends[reply->reason] : NULL;
     uint64_t now = clock_now_ns(&r->session.clock);
-    double start_ms = clock_ms_between(r->session.opened_ns, now) - s->decode_ms - s->prompt_ms + s->first_token_ms;
+    double start_ms = clock_ms_between(r->session.opened_ns, now) - s->decode_ms;
     double rate = s->reply_tokens > 1 && s->decode_ms > 0 ? (double)(s->reply_tokens - 1) * 1e3 / s->decode_ms : 0;
     fprintf(stderr, "[%llu prompt tokens, %llu reply tokens, %.1f tok/s, first token after %.3f s",
-            (unsigned long long)s->prompt_tokens, (unsigned long long)s->reply_tokens, rate, s->first_token_ms * 1e-3);
+            (unsigned long long)s->prompt_tokens, (unsigned long long)s->reply_tokens, rate, s->prompt_ms * 1e-3);
     if (!r->terminal) fprintf(stderr, " (%.3f s from start)", start_ms * 1e-3);
     fprintf(stderr, ", token_sha %s%s]\n", s->token_sha, ended ? ended : "");
 }

@@ -43,7 +43,6 @@ struct engine_request {
 struct engine_stats {
     uint64_t prompt_tokens, reply_tokens, rounds;
     double prompt_ms, decode_ms; // submit to first token; first token to end
-    double first_token_ms;       // after submit
     const uint32_t *prefill_widths; // rows of each pass the prompt took; valid until engine_next_event is called again
     size_t n_prefill_widths;
     char token_sha[13]; // first 12 hex digits of SHA-256 over the reply's ids in decimal joined by commas

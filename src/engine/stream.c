@@ -74,7 +74,7 @@ void stream_stats(const struct stream *s, struct engine_stats *out) {
         .n_prefill_widths = s->n_prefill_widths,
     };
     uint64_t first = s->first_token_ns ? s->first_token_ns : s->ended_ns;
-    out->prompt_ms = out->first_token_ms = clock_ms_between(s->submitted_ns, first);
+    out->prompt_ms = clock_ms_between(s->submitted_ns, first);
     out->decode_ms = clock_ms_between(first, s->ended_ns);
     engine_token_sha(s->tokens + s->n_prompt, s->n_tokens - s->n_prompt, out->token_sha);
 }
