@@ -19,7 +19,8 @@ OPT ?= -O2 -g
 TF_CFLAGS = -std=c17 -D_GNU_SOURCE $(OPT) -pthread -fno-omit-frame-pointer -fvisibility=hidden \
              $(WARN) $(ARITH) -Isrc -Iinclude -I. -I$(YYJSON_DIR) -DTF_VERSION='"$(VERSION)"'
 TF_LDFLAGS := -pthread
-TF_LDLIBS := -lcrypto -lm
+# A program is linked with those libraries only that its archives call.
+TF_LDLIBS := -Wl,--as-needed -lpcre2-8 -lmicrohttpd -lcrypto -lm
 CLI_LDLIBS := -ledit
 
 SAN_FLAGS_asan := -fsanitize=address -fno-sanitize-recover=all -DTF_DEBUG=1

@@ -1,6 +1,6 @@
 # One archive a layer; a test links only its layer and those below, so the linker checks the layering too.
 
-LAYERS := base checkpoint text kernels backend model engine cli
+LAYERS := base checkpoint text kernels backend model engine server cli
 # Checks of the kernels have an archive of their own: no kernel may lean on them, and only kcheck links them.
 KCHECK_SOURCES := $(sort $(wildcard src/kernels/*.c src/kernels/*/*_check.c))
 layer_sources = $(filter-out $(KCHECK_SOURCES) $(NOT_BUILT),$(sort $(wildcard src/$(1)/*.c src/$(1)/*/*.c)))
@@ -15,7 +15,8 @@ BELOW_kcheck := kernels base
 BELOW_backend := kernels base
 BELOW_model := backend kernels checkpoint base
 BELOW_engine := base
-BELOW_cli := engine model backend kcheck kernels text checkpoint base
+BELOW_server := engine model backend kernels text base
+BELOW_cli := server engine model backend kcheck kernels text checkpoint base
 
 define layer_rule
 SOURCES_$(1) := $$(call layer_sources,$(1))

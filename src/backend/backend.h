@@ -57,10 +57,20 @@ struct op_embed { // y[r] = row ids[r] of w
     uint32_t rows, ldy;
     dptr y;
 };
-struct op_norm { // RMS norm of rows
+struct op_norm { // RMS norm of rows, or of each of the `groups` vectors that lie side by side in a row
     dptr x, y, w;
     uint32_t rows, n, ldx, ldy;
+    uint32_t groups; // vectors of n values a row, all normed with the same w; 0 counts as 1
     float eps;
+};
+struct op_norm_gated { // y = norm(x) * silu(gate) for each of the `groups` vectors of a row
+    dptr x, gate, y, w;
+    uint32_t rows, n, groups, ldx, ldgate, ldy;
+    float eps;
+};
+struct op_gate { // y = x * sigmoid(gate)
+    dptr x, gate, y;
+    uint32_t rows, n, ldx, ldgate, ldy;
 };
 enum { OP_LINEAR_MAX = 4 };
 struct op_linear { // up to four products of one input: y[i] = x w[i]^T (+ bias) (+ residual)
@@ -109,6 +119,36 @@ struct op_swiglu {
     dptr gate, up, y;
     uint32_t rows, n, ld;
 };
+// One layer's recurrent memory of every slot: a short convolution's newest inputs and the delta rule's state.
+// channels = 2 * k_heads * k_dim + v_heads * v_dim, in the order q, k, v; v_heads is a multiple of k_heads.
+struct backend_delta {
+    dptr conv;  // [slots][taps - 1][channels] inputs of the newest committed rows, oldest first
+    dptr state; // [slots][v_heads][k_dim][v_dim]
+    dptr held;  // [slots][held_rows][channels + 2 * v_heads] u, a, b of a window's rows behind the committed ones
+    uint32_t taps, k_heads, v_heads, k_dim, v_dim, held_rows;
+};
+
+// What one stream's window asks of the recurrent memory: first the held rows of its last window that were accepted
+// since, then its own leading rows are committed, one by one in order; rows behind those leave the state alone, see
+// their own ancestors only, and are held.
+struct backend_delta_window {
+    uint32_t slot;
+    bool fresh;                  // the slot's memory counts as all zero, whatever it holds
+    const uint32_t *replay;      // [n_replay] held rows to commit first, rising
+    uint32_t n_replay;
+    uint32_t first_row, n_rows;  // rows of this forward; 0 rows: only the replay (materialise)
+    uint32_t n_commit;           // leading rows that are committed: a chain
+};
+struct op_delta { // one Gated DeltaNet mixer between its projections: convolution, gates, delta rule
+    const struct backend_delta *memory;
+    const struct backend_delta_window *windows; // host memory
+    const int32_t *parents; // [rows] host memory: indices in this forward, -1 for the first row of a window
+    dptr u, a, b;           // [rows][ldu] channels before the convolution; [rows][ldg] each v_heads
+    dptr taps;              // [taps][channels] weights, the last one multiplies the row itself
+    dptr decay, dt_bias;    // [v_heads] -exp(A_log); [v_heads]
+    dptr y;                 // [rows][ldy] v_heads * v_dim
+    uint32_t n_windows, rows, ldu, ldg, ldy;
+};
 struct op_gather { // y[i] = x[rows_at[i]], rows of n floats
     dptr x, y;
     const uint32_t *rows_at; // [rows] host memory
@@ -130,6 +170,8 @@ struct backend_options {
 struct backend_limits {
     uint32_t rows, k, n_keys, heads, n_ids; // rows a forward, widest linear input, visible keys, query heads, ids
     struct backend_cache cache;             // geometry only
+    struct backend_delta delta;             // geometry only; taps 0 = no such layer
+    uint32_t slots;                         // streams resident at once
 };
 
 // What memory is for: the word that messages use, and how the device places it.
@@ -178,6 +220,9 @@ struct backend_ops {
     void (*attention)(struct backend *b, const struct op_attention *op);
     void (*move)(struct backend *b, const struct op_move *op);
     void (*swiglu)(struct backend *b, const struct op_swiglu *op);
+    void (*norm_gated)(struct backend *b, const struct op_norm_gated *op);
+    void (*gate)(struct backend *b, const struct op_gate *op);
+    void (*delta)(struct backend *b, const struct op_delta *op);
     void (*gather)(struct backend *b, const struct op_gather *op);
     void (*draw)(struct backend *b, const struct op_draw *op);
 

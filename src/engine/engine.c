@@ -74,7 +74,7 @@ static enum status check_rule(const struct draw_rule *rule, uint32_t vocab, stru
     return STATUS_OK;
 }
 
-static enum status check_request(const struct engine *g, const struct engine_request *r, struct err *e) {
+enum status engine_check(const struct engine *g, const struct engine_request *r, struct err *e) {
     const struct model_geometry *m = &g->model->geometry;
     if (r->n_prompt == 0) return err_set(e, STATUS_INVALID, "the prompt is empty; it needs at least one token");
     if (r->n_prompt >= m->context) {
@@ -92,7 +92,7 @@ static enum status check_request(const struct engine *g, const struct engine_req
 
 enum status engine_submit(struct engine *g, const struct engine_request *request, uint64_t *stream, struct err *e) {
     struct stream *s = NULL;
-    TRY(check_request(g, request, e));
+    TRY(engine_check(g, request, e));
     TRY(stream_new(request, g->model->geometry.context, &s, e));
     const struct model_geometry *m = &g->model->geometry;
     if (s->request.rule.n_ids == 0) s->request.rule.n_ids = m->vocab;

@@ -82,6 +82,11 @@ enum status engine_new(struct model *model, const struct engine_options *options
     TF_MUST_CHECK;
 void engine_free(struct engine *engine);
 
+// Refuses what engine_submit would refuse of the request itself. Reads only what is fixed after engine_new, so that any
+// thread may ask while another one runs rounds.
+enum status engine_check(const struct engine *engine, const struct engine_request *request, struct err *e)
+    TF_MUST_CHECK;
+
 // Queues a request. A prompt that leaves no room for one token, ids out of range or an impossible rule are refused here
 // with both numbers, and nothing else is harmed.
 enum status engine_submit(struct engine *engine, const struct engine_request *request, uint64_t *stream, struct err *e)
