@@ -1,9 +1,10 @@
 """Stored ids of real texts in both directions, and the time that texts of one repeated character take."""
 import json
 import os
-import resource
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 sys.path.insert(0, os.path.dirname(__file__))
@@ -11,13 +12,11 @@ import checks
 import oracles
 
 LONG_BYTES = 1000000
-LONG_SECONDS = 2.0  # for LONG_BYTES of one character, beside loading
-GROWTH = 2.3        # twice the length may take this many times as long: each text with --full, on an idle machine,
-                    # and the middle one of all texts otherwise
+LONG_SECONDS = 2.0  # for LONG_BYTES of one character
+GROWTH = 2.3        # twice the length may take this many times as long: each text with --full, and the middle one of
+                    # all texts otherwise
 GROWTH_NOISY = 3.2  # what no text may pass on a busy machine; quadratic time gives 4
-LINES = 4           # texts of twice the length a run, against twice as many of the length: the same bytes, so that
-                    # an error in the time of loading the tokenizer hardly moves their ratio
-ATTEMPTS = 4        # at most; the best counts, since other work on the machine only ever adds time
+ATTEMPTS = 12       # at most
 LONG = {"letter": "a", "blank": " ", "line end": "\n", "digit": "1", "mark of punctuation": "!", "quote": "'",
         "accented letter": "\u00e9", "accent": "\u0301", "two accents out of order": "\u0301\u0316",
         "Hangul in parts": "\u1112\u1161\u11ab", "Han": "\u4e2d", "emoji": "\U0001f600", "added token": "<|im_end|>"}
@@ -43,34 +42,68 @@ def check_stored(c, binary, model, path):
             c.equal(f"{what} of {checks.shorten(text, 60)}", e, g)
 
 
-def seconds(binary, model, text, lines):
-    """Processor time of the command for so many times the text, and the ids of one."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    got = answers(binary, model, [text] * lines)[0]
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, got
+class Session:
+    """One `tokenize --jsonl` that stays open, so that a line's time holds neither start nor loading."""
+
+    def __init__(self, binary, model):
+        self.process = subprocess.Popen([binary, "tokenize", model, "--jsonl"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.clock = ~self.process.pid << 3 | 2  # the processor time of that process, as clock_getcpuclockid has it
+        self.ask("")
+
+    def ask(self, text):
+        """Processor time of one answer, and its ids."""
+        line = json.dumps(text).encode() + b"\n"
+        before = time.clock_gettime(self.clock)
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        seconds = time.clock_gettime(self.clock) - before
+        if not answer:
+            raise checks.CommandFailed(f"tokenize ended with status {self.process.wait()}")
+        return seconds, json.loads(answer)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait()
 
 
-def check_long(c, binary, model, limits, full):
+def growth(once, twice):
+    """How many times as long twice the text takes, from times measured in turns; the better of two estimates counts.
+
+    The least times are right when other work on the machine comes and goes, the middle of the neighbours' ratios when
+    it lasts; where time is quadratic both are near 4."""
+    ratios = sorted(b / a for a, b in zip(once, twice))
+    return min(min(twice) / min(once), ratios[len(ratios) // 2])
+
+
+def measure(session, text, attempts):
+    """The least time, the growth, and the ids of the text and of twice the text; stops early when time is linear."""
+    once, twice = [], []
+    for _ in range(attempts):
+        t, ids = session.ask(text)
+        once.append(t)
+        t, ids_twice = session.ask(text * 2)
+        twice.append(t)
+        if min(once) < LONG_SECONDS and growth(once, twice) <= GROWTH:
+            break
+    return min(once), growth(once, twice), ids, ids_twice
+
+
+def check_long(c, session, limits, full):
     growths = []
-    load = min(seconds(binary, model, "", 1)[0] for _ in range(5 if limits else 1))
     for name, character in LONG.items():
-        count = LONG_BYTES // len(character.encode())
-        once = twice = float("inf")
-        for _ in range(ATTEMPTS if limits else 1):
-            t, ids = seconds(binary, model, character * count, 2 * LINES)
-            once = min(once, (t - load) / (2 * LINES))
-            t, ids_twice = seconds(binary, model, character * count * 2, LINES)
-            twice = min(twice, (t - load) / LINES)
-            if once < LONG_SECONDS and twice <= GROWTH * once:
-                break
+        text = character * (LONG_BYTES // len(character.encode()))
+        seconds, times, ids, ids_twice = measure(session, text, ATTEMPTS if limits else 1)
         c.check(f"{name}, repeated: twice the text has more ids", len(ids_twice) > len(ids) > 0)
         if limits:
-            c.check(f"{name}, repeated: time", once < LONG_SECONDS, f"{once:.2f} s, at most {LONG_SECONDS} allowed")
-            growths.append(twice / once)
+            growths.append(times)
             most = GROWTH if full else GROWTH_NOISY
-            c.check(f"{name}, repeated: growth", twice <= most * once,
-                    f"twice the text took {twice / once:.2f} times as long, at most {most} allowed")
+            c.check(f"{name}, repeated: time", seconds < LONG_SECONDS,
+                    f"{seconds:.2f} s, at most {LONG_SECONDS} allowed")
+            c.check(f"{name}, repeated: growth", times <= most,
+                    f"twice the text took {times:.2f} times as long, at most {most} allowed")
     if limits:
         middle = sorted(growths)[len(growths) // 2]
         c.check("growth of the middle text", middle <= GROWTH, f"{middle:.2f} times as long, at most {GROWTH} allowed")
@@ -84,7 +117,9 @@ def main():
         try:
             check_stored(c, arguments.binary, oracle.model,
                          os.path.join(arguments.tests, "tokenizers", "qwen3", "vectors.json"))
-            check_long(c, arguments.binary, oracle.model, not arguments.no_time_limits, arguments.full)
+            session = Session(arguments.binary, oracle.model)
+            check_long(c, session, not arguments.no_time_limits, arguments.full)
+            c.equal("status of the session", 0, session.close())
         except checks.CommandFailed as failure:
             c.check("command", False, str(failure))
     c.close()
