@@ -1,7 +1,7 @@
 // The option table and its parser.
 #include "cli/options.h"
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -3,8 +3,6 @@
 
 #include "engine/engine.h"
 
-#include <stdlib.h>
-
 static enum status optional_number(const struct config *c, const char *key, double *out, struct err *e) {
     return config_has(c, key) ? config_f64(c, key, out, e) : STATUS_OK;
 }
@@ -45,7 +43,5 @@ void sampling_from_flags(const struct options *o, struct draw_rule *rule) {
 }
 
 uint64_t sampling_seed(const struct options *o, const int32_t *prompt, size_t n) {
-    char hash[13];
-    engine_token_sha(prompt, n, hash);
-    return options_count(o, FLAG_SEED, strtoull(hash, NULL, 16));
+    return options_count(o, FLAG_SEED, engine_default_seed(prompt, n));
 }

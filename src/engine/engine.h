@@ -106,4 +106,7 @@ bool engine_next_event(struct engine *engine, struct engine_event *out);
 // token_sha of n ids, for tools that hold a reply as a list.
 void engine_token_sha(const int32_t *ids, size_t n, char out[13]);
 
+// The seed of a request that names none: the number that the token_sha of its prompt spells.
+uint64_t engine_default_seed(const int32_t *prompt, size_t n);
+
 #endif

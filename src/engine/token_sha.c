@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void engine_token_sha(const int32_t *ids, size_t n, char out[13]) {
@@ -17,4 +18,10 @@ void engine_token_sha(const int32_t *ids, size_t n, char out[13]) {
     sha256_free(sum);
     memcpy(out, hex, 12);
     out[12] = '\0';
+}
+
+uint64_t engine_default_seed(const int32_t *prompt, size_t n) {
+    char sha[13];
+    engine_token_sha(prompt, n, sha);
+    return strtoull(sha, NULL, 16);
 }

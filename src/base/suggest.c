@@ -1,5 +1,5 @@
 // Nearest words by edit distance.
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

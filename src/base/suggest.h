@@ -1,6 +1,6 @@
 // The nearest known word to a mistyped one.
-#ifndef TF_CLI_SUGGEST_H
-#define TF_CLI_SUGGEST_H
+#ifndef TF_BASE_SUGGEST_H
+#define TF_BASE_SUGGEST_H
 
 #include <stddef.h>
 
