@@ -103,6 +103,13 @@ struct op_store { // the rows' keys and values go to their slots
     dptr keys, values;
     uint32_t ldk, ldv;
 };
+struct op_load { // the tokens in slots first .. first + n - 1 of one stream, one a row, as op_store took them
+    const struct backend_cache *cache;
+    const int32_t *pages; // host memory
+    uint32_t first, n;
+    dptr keys, values;
+    uint32_t ldk, ldv;
+};
 struct op_attention {
     const struct backend_cache *cache;
     const struct backend_rows *rows;
@@ -217,6 +224,7 @@ struct backend_ops {
     void (*rope_rows)(struct backend *b, const struct op_rope_rows *op);
     void (*rope)(struct backend *b, const struct op_rope *op);
     void (*store)(struct backend *b, const struct op_store *op);
+    void (*load)(struct backend *b, const struct op_load *op);
     void (*attention)(struct backend *b, const struct op_attention *op);
     void (*move)(struct backend *b, const struct op_move *op);
     void (*swiglu)(struct backend *b, const struct op_swiglu *op);

@@ -1,6 +1,10 @@
 // The CPU ops on the paged cache: storing, attending and moving tokens.
 #include "backend/cpu/cpu_backend.h"
 
+#include "kernels/attention/attention_cache.h"
+
+#include <string.h>
+
 // Rows of one block share the keys they load; a job is cut finer where its rows are few.
 enum { ROWS_A_BLOCK = 16, NS_A_KEY_VALUE = 8, WORTH_WAKING = 4000, STORE_COST = 1, PARTS_MAX = 60000 };
 
@@ -40,6 +44,21 @@ void cpu_store(struct backend *b, const struct op_store *op) {
                                         .ldv = op->ldv};
     uint64_t cost = (uint64_t)cache.kv_heads * (cache.head_dim + cache.value_dim) * STORE_COST;
     cpu_for_rows(c, store_rows, &args, op->rows->n, cost);
+}
+
+void cpu_load(struct backend *b, const struct op_load *op) {
+    struct attention_cache cache = cache_of(op->cache);
+    (void)b;
+    for (uint32_t r = 0; r < op->n; r++) {
+        float *keys = (float *)cpu_pointer(op->keys) + (size_t)r * op->ldk;
+        float *values = (float *)cpu_pointer(op->values) + (size_t)r * op->ldv;
+        for (uint32_t h = 0; h < cache.kv_heads; h++) {
+            const float *key = attention_key(&cache, op->pages, h, op->first + r);
+            const float *value = attention_value(&cache, op->pages, h, op->first + r);
+            for (uint32_t d = 0; d < cache.head_dim; d++) *keys++ = key[d * ATTENTION_TILE];
+            memcpy(values + (size_t)h * cache.value_dim, value, cache.value_dim * sizeof *value);
+        }
+    }
 }
 
 struct attention_job {

@@ -138,6 +138,7 @@ static const struct backend_ops ops = {
     .rope_rows = cpu_rope_rows,
     .rope = cpu_rope,
     .store = cpu_store,
+    .load = cpu_load,
     .attention = cpu_attention,
     .move = cpu_move,
     .swiglu = cpu_swiglu,

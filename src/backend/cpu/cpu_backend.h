@@ -53,6 +53,7 @@ void cpu_swiglu(struct backend *b, const struct op_swiglu *op);
 void cpu_gather(struct backend *b, const struct op_gather *op);
 void cpu_draw(struct backend *b, const struct op_draw *op);
 void cpu_store(struct backend *b, const struct op_store *op);
+void cpu_load(struct backend *b, const struct op_load *op);
 void cpu_attention(struct backend *b, const struct op_attention *op);
 void cpu_move(struct backend *b, const struct op_move *op);
 

@@ -247,6 +247,44 @@ static void attends_over_scattered_pages(void) {
     }
 }
 
+static void loads_tokens_as_they_were_stored(void) {
+    enum { TOKENS = 40, FROM = 50, KV = KV_HEADS * HEAD, PAGE_BYTES = 64 * KV * sizeof(float), ASKED = 30 };
+    static float keys[TOKENS * KV], values[TOKENS * KV], got[ASKED * 2 * KV];
+    struct backend_row rows[TOKENS] = {0};
+    const int32_t pages[2] = {1, 0}, *const tables[1] = {pages};
+    struct backend *b = open_backend(1, isa_best());
+    if (!b) return;
+    fill(keys, TOKENS * KV, 6);
+    fill(values, TOKENS * KV, 7);
+    for (uint32_t i = 0; i < TOKENS; i++) rows[i] = (struct backend_row){.slot = FROM + i};
+    dptr dk = take(b, sizeof keys, keys), dv = take(b, sizeof values, values), y = take(b, sizeof got, NULL);
+    dptr ck = take(b, 2 * PAGE_BYTES, NULL), cv = take(b, 2 * PAGE_BYTES, NULL);
+    const struct backend_cache cache = {
+        .keys = ck, .values = cv, .kv_heads = KV_HEADS, .head_dim = HEAD, .value_dim = HEAD};
+    const struct backend_rows all = {.n = TOKENS, .rows = rows, .page_tables = tables};
+    b->ops->store(b, &(struct op_store){
+                         .cache = &cache, .rows = &all, .keys = dk, .values = dv, .ldk = KV, .ldv = KV});
+    b->ops->load(b, &(struct op_load){.cache = &cache,
+                                      .pages = pages,
+                                      .first = FROM + 5, // over a page's end
+                                      .n = ASKED,
+                                      .keys = y,
+                                      .values = dptr_at(y, KV * sizeof(float)),
+                                      .ldk = 2 * KV,
+                                      .ldv = 2 * KV});
+    fetch(b, got, y, sizeof got);
+    for (size_t i = 0; i < ASKED; i++) {
+        CHECK_BYTES(keys + (5 + i) * KV, got + 2 * i * KV, KV * sizeof(float));
+        CHECK_BYTES(values + (5 + i) * KV, got + (2 * i + 1) * KV, KV * sizeof(float));
+    }
+    b->ops->release(b, dk, sizeof keys);
+    b->ops->release(b, dv, sizeof values);
+    b->ops->release(b, y, sizeof got);
+    b->ops->release(b, ck, 2 * PAGE_BYTES);
+    b->ops->release(b, cv, 2 * PAGE_BYTES);
+    b->ops->close(b);
+}
+
 // More blocks of rows times kv heads than a pool takes parts. Every row sees one key, so it gets that key's value.
 static void attends_with_more_units_than_parts(void) {
     enum { MANY_ROWS = 272, MANY_HEADS = 4096, WIDE = MANY_HEADS * 2, PAGE = 64 * WIDE };
@@ -343,6 +381,7 @@ static const struct test_case cases[] = {
     {"splits over threads and rows without changing a bit", splits_without_changing_a_bit},
     {"embeds, gathers and draws", embeds_gathers_and_draws},
     {"attends over scattered pages", attends_over_scattered_pages},
+    {"loads tokens as they were stored", loads_tokens_as_they_were_stored},
     {"attends with more blocks and heads than a pool takes parts", attends_with_more_units_than_parts},
     {"refuses weights it has no kernel for by name", refuses_weights_by_name},
     {"describes and measures itself", describes_and_measures_itself},
