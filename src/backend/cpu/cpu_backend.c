@@ -66,9 +66,22 @@ static bool add_piece(size_t *total, size_t *at, size_t n, size_t size) {
 // Offsets of the pieces of scratch.
 struct scratch_plan {
     size_t q, scale, scaled_sum, rows, attention, draw;
-    size_t attention_floats, draw_bytes; // a thread's
+    size_t delta_windows, delta_rows, delta_c, delta_gates, delta_zeros, delta;
+    size_t attention_floats, draw_bytes, delta_floats; // a thread's
     size_t bytes;
 };
+
+static bool plan_delta(const struct cpu_backend *c, const struct backend_limits *l, struct scratch_plan *s) {
+    struct cpu_delta_sizes d;
+    if (!cpu_delta_count(l, &d)) return false;
+    s->delta_floats = d.scratch;
+    return add_piece(&s->bytes, &s->delta_windows, d.rows ? l->slots : 0, sizeof *c->delta_windows) &&
+           add_piece(&s->bytes, &s->delta_rows, d.rows, sizeof *c->delta_rows) &&
+           add_piece(&s->bytes, &s->delta_c, d.c, sizeof(float)) &&
+           add_piece(&s->bytes, &s->delta_gates, d.gates, sizeof(float)) &&
+           add_piece(&s->bytes, &s->delta_zeros, d.channels, sizeof(float)) &&
+           add_piece(&s->bytes, &s->delta, c->threads, s->delta_floats * sizeof(float));
+}
 
 static bool plan_scratch(const struct cpu_backend *c, const struct backend_limits *l, struct scratch_plan *s) {
     struct attention_cache cache = {
@@ -84,7 +97,7 @@ static bool plan_scratch(const struct cpu_backend *c, const struct backend_limit
            add_piece(&s->bytes, &s->scaled_sum, scales, sizeof(float)) &&
            add_piece(&s->bytes, &s->rows, l->rows, sizeof *c->rows) &&
            add_piece(&s->bytes, &s->attention, c->threads, s->attention_floats * sizeof(float)) &&
-           add_piece(&s->bytes, &s->draw, c->threads, s->draw_bytes);
+           add_piece(&s->bytes, &s->draw, c->threads, s->draw_bytes) && plan_delta(c, l, s);
 }
 
 static bool scratch_bytes(const struct backend *b, const struct backend_limits *limits, size_t *bytes) {
@@ -113,6 +126,13 @@ static enum status reserve(struct backend *b, const struct backend_limits *limit
     c->attention_floats = s.attention_floats;
     c->draw_scratch = p + s.draw;
     c->draw_bytes = s.draw_bytes;
+    c->delta_windows = (struct delta_window *)(p + s.delta_windows);
+    c->delta_rows = (struct delta_row *)(p + s.delta_rows);
+    c->delta_c = (float *)(p + s.delta_c);
+    c->delta_gates = (float *)(p + s.delta_gates);
+    c->delta_zeros = (float *)(p + s.delta_zeros);
+    c->delta_scratch = (float *)(p + s.delta);
+    c->delta_scratch_floats = s.delta_floats;
     return STATUS_OK;
 }
 
@@ -142,6 +162,9 @@ static const struct backend_ops ops = {
     .attention = cpu_attention,
     .move = cpu_move,
     .swiglu = cpu_swiglu,
+    .norm_gated = cpu_norm_gated,
+    .gate = cpu_gate,
+    .delta = cpu_delta,
     .gather = cpu_gather,
     .draw = cpu_draw,
     .read_bandwidth = cpu_read_bandwidth,
@@ -159,6 +182,11 @@ enum status backend_open_cpu(const struct backend_options *options, struct backe
     for (int f = 0; f < LINEAR_FORMAT_COUNT; f++) c->linear[f] = linear_select((enum linear_format)f, c->isa);
     c->quantise = linear_quantise_select(c->isa);
     c->norm = norm_rms_select(c->isa);
+    c->norm_gated = norm_gated_select(c->isa);
+    c->gate = gate_sigmoid_select(c->isa);
+    c->conv = conv_silu_select(c->isa);
+    c->delta_prepare = delta_prepare_select(c->isa);
+    c->delta_step = delta_step_select(c->isa);
     c->rope = rope_select(c->isa);
     c->swiglu = swiglu_select(c->isa);
     c->attention = attention_select(c->isa);

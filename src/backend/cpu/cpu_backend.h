@@ -5,8 +5,12 @@
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "kernels/attention/attention.h"
+#include "kernels/conv/conv.h"
+#include "kernels/delta/delta_memory.h"
+#include "kernels/gate/gate.h"
 #include "kernels/linear/linear.h"
 #include "kernels/norm/norm.h"
+#include "kernels/norm/norm_gated.h"
 #include "kernels/rope/rope.h"
 #include "kernels/swiglu/swiglu.h"
 
@@ -19,6 +23,11 @@ struct cpu_backend {
     linear_fn *linear[LINEAR_FORMAT_COUNT];
     linear_quantise_fn *quantise;
     norm_rms_fn *norm;
+    norm_gated_fn *norm_gated;
+    gate_sigmoid_fn *gate;
+    conv_silu_fn *conv;
+    delta_prepare_fn *delta_prepare;
+    delta_step_fn *delta_step;
     rope_fn *rope;
     swiglu_fn *swiglu;
     attention_fn *attention;
@@ -33,6 +42,12 @@ struct cpu_backend {
     size_t attention_floats;
     uint8_t *draw_scratch; // [threads][draw_bytes]
     size_t draw_bytes;
+    struct delta_window *delta_windows; // [slots]
+    struct delta_row *delta_rows;       // [rows + slots * held_rows], as are the next two
+    float *delta_c, *delta_gates;       // [..][channels], [..][2 * v_heads]
+    float *delta_zeros;                 // [channels]
+    float *delta_scratch;               // [threads][delta_scratch_floats]
+    size_t delta_scratch_floats;
 };
 
 static inline struct cpu_backend *cpu_of(struct backend *b) { return (struct cpu_backend *)b; }
@@ -50,12 +65,21 @@ void cpu_norm(struct backend *b, const struct op_norm *op);
 void cpu_rope_rows(struct backend *b, const struct op_rope_rows *op);
 void cpu_rope(struct backend *b, const struct op_rope *op);
 void cpu_swiglu(struct backend *b, const struct op_swiglu *op);
+void cpu_norm_gated(struct backend *b, const struct op_norm_gated *op);
+void cpu_gate(struct backend *b, const struct op_gate *op);
+void cpu_delta(struct backend *b, const struct op_delta *op);
 void cpu_gather(struct backend *b, const struct op_gather *op);
 void cpu_draw(struct backend *b, const struct op_draw *op);
 void cpu_store(struct backend *b, const struct op_store *op);
 void cpu_load(struct backend *b, const struct op_load *op);
 void cpu_attention(struct backend *b, const struct op_attention *op);
 void cpu_move(struct backend *b, const struct op_move *op);
+
+// What the delta op needs of scratch, in floats unless it says rows; all 0 without such a layer.
+struct cpu_delta_sizes {
+    size_t rows, channels, c, gates, scratch;
+};
+bool cpu_delta_count(const struct backend_limits *limits, struct cpu_delta_sizes *sizes); // false: cannot be counted
 
 enum status cpu_weight_bytes(struct backend *b, enum dtype dtype, uint64_t n, uint64_t k, const char *what,
                              size_t *bytes, struct err *e) TF_MUST_CHECK;

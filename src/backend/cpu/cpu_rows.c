@@ -1,33 +1,118 @@
-// The CPU ops in which every row stands alone: norms, rotary positions, SwiGLU, gathering and drawing.
+// The CPU ops in which every row stands alone: norms, rotary positions, gates, gathering and drawing.
 #include "backend/cpu/cpu_backend.h"
 
 #include <string.h>
 
 // Rough costs a value in nanoseconds, only to decide whether waking the pool pays.
-enum { COST_NORM = 1, COST_ROPE = 1, COST_ANGLE = 60, COST_SWIGLU = 2, COST_DRAW = 1 };
+enum { COST_NORM = 1, COST_ROPE = 1, COST_ANGLE = 60, COST_SIGMOID = 2, COST_DRAW = 1 };
+
+// Units are the vectors of all rows: `begin` becomes the next row's first, and what is left of this row is counted.
+struct stretch {
+    size_t row;
+    uint32_t first, n; // vectors of the row
+};
+
+static struct stretch stretch_next(uint32_t *begin, uint32_t end, uint32_t groups) {
+    struct stretch s = {.row = *begin / groups, .first = *begin % groups};
+    s.n = groups - s.first < end - *begin ? groups - s.first : end - *begin;
+    *begin += s.n;
+    return s;
+}
 
 struct norm_job {
     norm_rms_fn *fn;
-    struct norm_rms_args args;
+    struct norm_rms_args args; // of row 0; vectors lie n apart
+    uint32_t groups, ldx, ldy;
 };
 
-static void norm_rows(void *context, uint32_t begin, uint32_t end, uint32_t worker) {
+static void norm_units(void *context, uint32_t begin, uint32_t end, uint32_t worker) {
     const struct norm_job *j = context;
     (void)worker;
-    j->fn(&j->args, begin, end);
+    while (begin < end) {
+        struct stretch s = stretch_next(&begin, end, j->groups);
+        struct norm_rms_args args = j->args;
+        args.x += s.row * j->ldx;
+        args.y += s.row * j->ldy;
+        j->fn(&args, s.first, s.first + s.n);
+    }
 }
 
 void cpu_norm(struct backend *b, const struct op_norm *op) {
     struct cpu_backend *c = cpu_of(b);
-    struct norm_job j = {c->norm,
+    struct norm_job j = {.fn = c->norm,
+                         .args = {.x = cpu_pointer(op->x),
+                                  .y = cpu_pointer(op->y),
+                                  .w = cpu_pointer(op->w),
+                                  .n = op->n,
+                                  .ldx = op->n,
+                                  .ldy = op->n,
+                                  .eps = op->eps},
+                         .groups = op->groups ? op->groups : 1,
+                         .ldx = op->ldx,
+                         .ldy = op->ldy};
+    cpu_for_rows(c, norm_units, &j, op->rows * j.groups, (uint64_t)op->n * COST_NORM);
+}
+
+struct norm_gated_job {
+    norm_gated_fn *fn;
+    struct norm_gated_args args; // of row 0; vectors lie n apart
+    uint32_t groups, ldx, ldgate, ldy;
+};
+
+static void norm_gated_units(void *context, uint32_t begin, uint32_t end, uint32_t worker) {
+    const struct norm_gated_job *j = context;
+    (void)worker;
+    while (begin < end) {
+        struct stretch s = stretch_next(&begin, end, j->groups);
+        struct norm_gated_args args = j->args;
+        args.x += s.row * j->ldx;
+        args.gate += s.row * j->ldgate;
+        args.y += s.row * j->ldy;
+        j->fn(&args, s.first, s.first + s.n);
+    }
+}
+
+void cpu_norm_gated(struct backend *b, const struct op_norm_gated *op) {
+    struct cpu_backend *c = cpu_of(b);
+    struct norm_gated_job j = {.fn = c->norm_gated,
+                               .args = {.x = cpu_pointer(op->x),
+                                        .gate = cpu_pointer(op->gate),
+                                        .y = cpu_pointer(op->y),
+                                        .w = cpu_pointer(op->w),
+                                        .n = op->n,
+                                        .ldx = op->n,
+                                        .ldgate = op->n,
+                                        .ldy = op->n,
+                                        .eps = op->eps},
+                               .groups = op->groups ? op->groups : 1,
+                               .ldx = op->ldx,
+                               .ldgate = op->ldgate,
+                               .ldy = op->ldy};
+    cpu_for_rows(c, norm_gated_units, &j, op->rows * j.groups, (uint64_t)op->n * COST_SIGMOID);
+}
+
+struct gate_job {
+    gate_sigmoid_fn *fn;
+    struct gate_sigmoid_args args;
+};
+
+static void gate_rows(void *context, uint32_t begin, uint32_t end, uint32_t worker) {
+    const struct gate_job *j = context;
+    (void)worker;
+    j->fn(&j->args, begin, end);
+}
+
+void cpu_gate(struct backend *b, const struct op_gate *op) {
+    struct cpu_backend *c = cpu_of(b);
+    struct gate_job j = {c->gate,
                          {.x = cpu_pointer(op->x),
+                          .gate = cpu_pointer(op->gate),
                           .y = cpu_pointer(op->y),
-                          .w = cpu_pointer(op->w),
                           .n = op->n,
                           .ldx = op->ldx,
-                          .ldy = op->ldy,
-                          .eps = op->eps}};
-    cpu_for_rows(c, norm_rows, &j, op->rows, (uint64_t)op->n * COST_NORM);
+                          .ldgate = op->ldgate,
+                          .ldy = op->ldy}};
+    cpu_for_rows(c, gate_rows, &j, op->rows, (uint64_t)op->n * COST_SIGMOID);
 }
 
 static void angle_rows(void *context, uint32_t begin, uint32_t end, uint32_t worker) {
@@ -88,7 +173,7 @@ void cpu_swiglu(struct backend *b, const struct op_swiglu *op) {
                             .y = cpu_pointer(op->y),
                             .n = op->n,
                             .ld = op->ld}};
-    cpu_for_rows(c, swiglu_rows, &j, op->rows, (uint64_t)op->n * COST_SWIGLU);
+    cpu_for_rows(c, swiglu_rows, &j, op->rows, (uint64_t)op->n * COST_SIGMOID);
 }
 
 void cpu_gather(struct backend *b, const struct op_gather *op) {

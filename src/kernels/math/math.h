@@ -5,14 +5,20 @@
 #include "base/cpu.h"
 
 #include <stddef.h>
+#include <stdint.h>
+
+// The SIMD forms of these in math_avx2.h and math_avx512.h are the same steps, lane by lane.
 
 // fp32 exp: reduction by log 2 in two parts, a polynomial of fmaf steps, scaling by bits. exp(-inf) = 0, NaN stays as
 // it is, overflow gives +inf, results below the smallest normal number are 0. Under 1 ulp off.
-// The SIMD forms in math_avx2.h and math_avx512.h are the same steps, lane by lane.
 float math_exp(float x);
 
 // 1 / (1 + exp(-x)).
 float math_sigmoid(float x);
+
+// Sum of squares, the only order of it: lane l of 16 starts at 0 and takes x = l, l+16, ... ascending by
+// fmaf(x, x, lane); then the fixed tree lane[l] += lane[l+8], += lane[l+4], += lane[l+2], += lane[l+1].
+float math_squares(const float *x, uint32_t n);
 
 // Double precision, for tables and for drawing: own polynomials of plain multiplications and additions, a few units in
 // the last place off. exp gives 0 below the smallest normal number.

@@ -44,4 +44,22 @@ static inline float math_tree_avx2(__m256 low, __m256 high) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+static inline float math_squares_avx2(const float *x, uint32_t n) {
+    __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
+    uint32_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256 a = _mm256_loadu_ps(x + i), b = _mm256_loadu_ps(x + i + 8);
+        low = _mm256_fmadd_ps(a, a, low);
+        high = _mm256_fmadd_ps(b, b, high);
+    }
+    if (i < n) { // lanes without a value add 0 * 0, which leaves a sum of squares as it is
+        int left = (int)(n - i);
+        __m256 a = _mm256_maskload_ps(x + i, math_first_avx2(left));
+        low = _mm256_fmadd_ps(a, a, low);
+        if (left > 8) a = _mm256_maskload_ps(x + i + 8, math_first_avx2(left - 8));
+        if (left > 8) high = _mm256_fmadd_ps(a, a, high);
+    }
+    return math_tree_avx2(low, high);
+}
+
 #endif

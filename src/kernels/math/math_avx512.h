@@ -42,4 +42,14 @@ static inline float math_tree_avx512(__m512 lanes) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+// Lanes without a value add 0 * 0, which leaves a sum of squares as it is.
+static inline float math_squares_avx512(const float *x, uint32_t n) {
+    __m512 lanes = _mm512_setzero_ps();
+    for (uint32_t i = 0; i < n; i += 16) {
+        __m512 v = _mm512_maskz_loadu_ps(math_first_avx512(n - i), x + i);
+        lanes = _mm512_fmadd_ps(v, v, lanes);
+    }
+    return math_tree_avx512(lanes);
+}
+
 #endif

@@ -34,6 +34,15 @@ void math_sigmoid_row_ref(const float *x, float *y, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = math_sigmoid(x[i]);
 }
 
+float math_squares(const float *x, uint32_t n) {
+    enum { LANES = 16 };
+    float lane[LANES] = {0};
+    for (uint32_t i = 0; i < n; i++) lane[i % LANES] = fmaf(x[i], x[i], lane[i % LANES]);
+    for (int half = LANES / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
 static double double_from_bits(uint64_t u) {
     double d;
     memcpy(&d, &u, 8);

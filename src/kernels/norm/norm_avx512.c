@@ -1,24 +1,14 @@
-// The RMS norm in AVX-512: the sixteen lanes of its sum are one register.
+// The RMS norm in AVX-512.
 #include "kernels/math/math_avx512.h"
 #include "kernels/norm/norm.h"
 
 #include <stddef.h>
 
-// Lanes without a value add 0 * 0, which leaves a sum of squares as it is.
-static float total_of_squares(const float *x, uint32_t n) {
-    __m512 lanes = _mm512_setzero_ps();
-    for (uint32_t i = 0; i < n; i += 16) {
-        __m512 v = _mm512_maskz_loadu_ps(math_first_avx512(n - i), x + i);
-        lanes = _mm512_fmadd_ps(v, v, lanes);
-    }
-    return math_tree_avx512(lanes);
-}
-
 void norm_rms_avx512(const struct norm_rms_args *a, uint32_t row_begin, uint32_t row_end) {
     for (uint32_t r = row_begin; r < row_end; r++) {
         const float *x = a->x + (size_t)r * a->ldx;
         float *y = a->y + (size_t)r * a->ldy;
-        float mean = total_of_squares(x, a->n) / (float)a->n;
+        float mean = math_squares_avx512(x, a->n) / (float)a->n;
         __m512 scale = _mm512_set1_ps(1.0f / sqrtf(mean + a->eps));
         for (uint32_t i = 0; i < a->n; i += 16) {
             __mmask16 in = math_first_avx512(a->n - i);

@@ -1,24 +1,16 @@
 // The plain meaning of the RMS norm, and the choice among its variants.
 #include "kernels/norm/norm.h"
 
+#include "kernels/math/math.h"
+
 #include <math.h>
 #include <stddef.h>
-
-enum { LANES = 16 };
-
-static float total_of_squares(const float *x, uint32_t n) {
-    float lane[LANES] = {0};
-    for (uint32_t i = 0; i < n; i++) lane[i % LANES] = fmaf(x[i], x[i], lane[i % LANES]);
-    for (int half = LANES / 2; half; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
-}
 
 void norm_rms_ref(const struct norm_rms_args *a, uint32_t row_begin, uint32_t row_end) {
     for (uint32_t r = row_begin; r < row_end; r++) {
         const float *x = a->x + (size_t)r * a->ldx;
         float *y = a->y + (size_t)r * a->ldy;
-        float mean = total_of_squares(x, a->n) / (float)a->n;
+        float mean = math_squares(x, a->n) / (float)a->n;
         float s = 1.0f / sqrtf(mean + a->eps);
         for (uint32_t i = 0; i < a->n; i++) y[i] = (x[i] * s) * a->w[i];
     }
