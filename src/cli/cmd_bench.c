@@ -15,7 +15,7 @@ struct bench {
     uint64_t prompt_tokens, decode_tokens, depth, runs;
     struct ids prompt, reply;
     double prompt_tps[RUNS_MAX], decode_tps[RUNS_MAX];
-    double bytes_per_token; // weights and the mean of the cache that a decoded token reads
+    double bytes_per_token; // weights, state and the mean of the cache that a decoded token reads
     double bandwidth;       // bytes a second
     char token_sha[13];     // of the measured reply
 };
@@ -79,7 +79,8 @@ static enum status run_all(struct bench *b, const struct options *o, struct err 
     struct model_info info;
     TRY(model_inspect(s->checkpoint, s->backend, &options, &info, e));
     double mean_depth = (double)b->depth + (double)b->decode_tokens / 2;
-    b->bytes_per_token = (double)info.token_read_bytes + mean_depth * (double)info.cache_token_bytes;
+    b->bytes_per_token = (double)(info.token_read_bytes + info.state_bytes);
+    b->bytes_per_token += mean_depth * (double)info.cache_token_bytes;
     model_info_fini(&info);
     TRY(session_load(s, o, e));
     TRY(make_prompt(b, e));

@@ -14,7 +14,24 @@ struct figure {
     bool bytes;
 };
 
-enum { FIGURES_MAX = 24 };
+enum { FIGURES_MAX = 32 };
+
+// Figures of recurrent layers are left out where there are none.
+static size_t list_recurrent(const struct model_info *i, struct figure f[FIGURES_MAX], size_t n) {
+    const struct figure all[] = {
+        {"attention_layers", i->attention_layers, false},
+        {"delta_layers", i->delta_layers, false},
+        {"delta_k_heads", i->delta_k_heads, false},
+        {"delta_v_heads", i->delta_v_heads, false},
+        {"delta_k_dim", i->delta_k_dim, false},
+        {"delta_v_dim", i->delta_v_dim, false},
+        {"delta_taps", i->delta_taps, false},
+        {"state_bytes", i->state_bytes, true},
+    };
+    if (!i->delta_layers) return n;
+    memcpy(f + n, all, sizeof all);
+    return n + sizeof all / sizeof all[0];
+}
 
 static size_t list_figures(const struct model_info *i, struct figure f[FIGURES_MAX]) {
     const struct figure all[] = {
@@ -40,7 +57,7 @@ static size_t list_figures(const struct model_info *i, struct figure f[FIGURES_M
         {"total_bytes", i->total_bytes, true},
     };
     memcpy(f, all, sizeof all);
-    return sizeof all / sizeof all[0];
+    return list_recurrent(i, f, sizeof all / sizeof all[0]);
 }
 
 static void write_pair(struct buf *out, const char *key, const char *text) {

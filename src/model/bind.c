@@ -12,6 +12,7 @@ struct binder {
     struct binding *out;
     bool gguf;
     bool *used; // [tensors], in name order
+    bool taps_seen;
 };
 
 // The index of a stored tensor, or the number of tensors when there is none of that name.
@@ -28,50 +29,90 @@ static size_t find_tensor(const struct checkpoint *c, const char *name) {
     return found ? low : checkpoint_n_tensors(c);
 }
 
-// Puts the layer into a pattern of the description: "%u" at most once.
-static size_t expand(char *name, size_t cap, const char *pattern, uint32_t layer, const char *suffix) {
-    const char *mark = strstr(pattern, "%u");
-    int before = (int)(mark ? (size_t)(mark - pattern) : strlen(pattern));
-    int n = mark ? snprintf(name, cap, "%.*s%u%s%s", before, pattern, layer, mark + 2, suffix)
-                 : snprintf(name, cap, "%s%s", pattern, suffix);
-    return n > 0 && (size_t)n < cap ? (size_t)n : 0;
-}
-
 static const char *module_of(const struct binder *b, const struct arch_tensor *spec) {
     return b->gguf ? spec->gguf : spec->hf;
 }
 
-static enum status check_shape(const struct binder *b, const struct tensor *t, uint64_t rows, uint64_t columns,
+// What stands before a module of the description in this checkpoint's names.
+static const char *before_of(const struct binder *b, enum role role) {
+    return b->gguf ? "" : role == ROLE_HEAD ? b->arch->names->head : b->arch->names->body;
+}
+
+// The stored name of a part of a module. The layer goes into its pattern: "%u" at most once. False when it is too long.
+static bool write_name(char name[BIND_NAME_MAX], const struct binder *b, const struct arch_tensor *spec,
+                       uint32_t layer, const char *suffix) {
+    const char *before = before_of(b, spec->role), *pattern = module_of(b, spec), *mark = strstr(pattern, "%u");
+    int n_start = (int)(mark ? (size_t)(mark - pattern) : strlen(pattern));
+    int n = mark ? snprintf(name, BIND_NAME_MAX, "%s%.*s%u%s%s", before, n_start, pattern, layer, mark + 2, suffix)
+                 : snprintf(name, BIND_NAME_MAX, "%s%s%s", before, pattern, suffix);
+    return n > 0 && n < BIND_NAME_MAX;
+}
+
+enum part { PART_WEIGHT, PART_BIAS };
+
+// The dimensions that a part must have. Taps may also lie converted, with the last two turned round.
+static uint32_t shape_of(const struct binder *b, const struct arch_tensor *spec, enum part part, uint64_t shape[3]) {
+    const uint64_t *dim = b->arch->dim;
+    shape[0] = dim[spec->rows];
+    if (part == PART_BIAS || spec->columns == DIM_NONE) return 1;
+    bool taps = spec->flags & TENSOR_TAPS;
+    shape[1] = taps ? 1 : dim[spec->columns];
+    shape[2] = dim[spec->columns];
+    return taps ? 3 : 2;
+}
+
+static void write_shape(char out[128], const uint64_t *shape, uint32_t n_dims) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < n_dims; i++) {
+        n += (size_t)snprintf(out + n, 128 - n, "%s%llu", i ? ", " : "[", (unsigned long long)shape[i]);
+    }
+    snprintf(out + n, 128 - n, "]");
+}
+
+static enum status check_shape(const struct binder *b, const struct tensor *t, const uint64_t *shape, uint32_t n_dims,
                                struct err *e) {
-    uint32_t n_dims = columns ? 2 : 1;
-    if (t->n_dims == n_dims && t->shape[0] == rows && (n_dims == 1 || t->shape[1] == columns)) return STATUS_OK;
-    char expected[64], got[128] = "[";
-    if (columns) {
-        snprintf(expected, sizeof expected, "[%llu, %llu]", (unsigned long long)rows, (unsigned long long)columns);
-    } else {
-        snprintf(expected, sizeof expected, "[%llu]", (unsigned long long)rows);
-    }
-    for (uint32_t i = 0; i < t->n_dims; i++) {
-        size_t n = strlen(got);
-        snprintf(got + n, sizeof got - n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
-    }
-    return err_set(e, STATUS_INVALID, "tensor %s in %s: expected shape %s, got %s]", t->name,
+    bool equal = t->n_dims == n_dims;
+    for (uint32_t i = 0; equal && i < n_dims; i++) equal = t->shape[i] == shape[i];
+    if (equal) return STATUS_OK;
+    char expected[128], got[128];
+    write_shape(expected, shape, n_dims);
+    write_shape(got, t->shape, t->n_dims);
+    return err_set(e, STATUS_INVALID, "tensor %s in %s: expected shape %s, got %s", t->name,
                    checkpoint_file_name(b->checkpoint, t->file), expected, got);
 }
 
-// Finds module + suffix. *out stays NULL when it is absent and may be.
-static enum status take(struct binder *b, const struct arch_tensor *spec, uint32_t layer, const char *suffix,
+// Taps of one checkpoint lie all in one order, which says whether its norms are converted too.
+static enum status judge_taps(struct binder *b, const struct tensor *t, uint64_t shape[3], struct err *e) {
+    bool converted = t->n_dims == 3 && t->shape[2] == 1;
+    if (b->taps_seen && converted != b->out->converted) {
+        return err_set(e, STATUS_INVALID, "tensor %s in %s: its taps lie in another order than those before", t->name,
+                       checkpoint_file_name(b->checkpoint, t->file));
+    }
+    b->taps_seen = true;
+    b->out->converted = converted;
+    if (!converted) return STATUS_OK;
+    uint64_t taps = shape[2];
+    shape[2] = shape[1];
+    shape[1] = taps;
+    return STATUS_OK;
+}
+
+// Finds a part of a module. *out stays NULL when it is absent and may be.
+static enum status take(struct binder *b, const struct arch_tensor *spec, uint32_t layer, enum part part,
                         enum presence presence, const struct tensor **out, struct err *e) {
     char name[BIND_NAME_MAX];
-    if (!expand(name, sizeof name, module_of(b, spec), layer, suffix)) return STATUS_INTERNAL;
+    uint64_t shape[3];
+    const char *suffix = part == PART_BIAS ? ".bias" : spec->flags & TENSOR_BARE ? "" : ".weight";
+    if (!write_name(name, b, spec, layer, suffix)) return STATUS_INTERNAL;
     size_t i = find_tensor(b->checkpoint, name);
     if (i == checkpoint_n_tensors(b->checkpoint)) {
         if (presence == PRESENCE_OPTIONAL) return STATUS_OK;
         return err_set(e, STATUS_NOT_FOUND, "tensor %s is missing from %s", name, checkpoint_path(b->checkpoint));
     }
     const struct tensor *t = checkpoint_tensor(b->checkpoint, i);
-    bool matrix = spec->columns != DIM_NONE && suffix[1] == 'w';
-    TRY(check_shape(b, t, b->arch->dim[spec->rows], matrix ? b->arch->dim[spec->columns] : 0, e));
+    uint32_t n_dims = shape_of(b, spec, part, shape);
+    if (spec->flags & TENSOR_TAPS) TRY(judge_taps(b, t, shape, e));
+    TRY(check_shape(b, t, shape, n_dims, e));
     b->used[i] = true;
     *out = t;
     return STATUS_OK;
@@ -81,10 +122,10 @@ static enum status bind_one(struct binder *b, const struct arch_tensor *spec, ui
     struct bound bound = {.spec = spec, .layer = layer};
     if (!module_of(b, spec) || ((spec->flags & TENSOR_TIED) && b->arch->tied)) return STATUS_OK;
     enum presence weight = spec->flags & TENSOR_OPTIONAL ? PRESENCE_OPTIONAL : PRESENCE_REQUIRED;
-    TRY(take(b, spec, layer, ".weight", weight, &bound.weight, e));
+    TRY(take(b, spec, layer, PART_WEIGHT, weight, &bound.weight, e));
     if (!bound.weight) return STATUS_OK;
     enum presence bias = b->arch->bias[spec->bias];
-    if (bias != PRESENCE_NONE) TRY(take(b, spec, layer, ".bias", bias, &bound.bias, e));
+    if (bias != PRESENCE_NONE) TRY(take(b, spec, layer, PART_BIAS, bias, &bound.bias, e));
     b->out->bound[b->out->n++] = bound;
     return STATUS_OK;
 }
@@ -109,8 +150,6 @@ static size_t most_bound(const struct arch *a) {
     return n;
 }
 
-static bool starts_with(const char *name, const char *start, size_t n) { return strncmp(name, start, n) == 0; }
-
 static bool is_inert(const struct binder *b, const char *name) {
     size_t n = strlen(name);
     for (const char *const *end = b->gguf ? NULL : b->arch->family->hf_inert; end && *end; end++) {
@@ -120,25 +159,29 @@ static bool is_inert(const struct binder *b, const char *name) {
     return false;
 }
 
+// The rest of a name behind `start`; NULL when it begins otherwise.
+static const char *behind(const char *name, const char *start, size_t n) {
+    return name && strncmp(name, start, n) == 0 ? name + n : NULL;
+}
+
 // True for a name inside a layer that runs: its pattern up to the number, the number itself, then a dot.
 static bool in_running_layer(const struct binder *b, const char *name) {
     const char *pattern = b->gguf ? b->arch->family->gguf_layer : b->arch->family->hf_layer;
-    size_t before = (size_t)(strstr(pattern, "%u") - pattern);
-    if (!starts_with(name, pattern, before)) return false;
+    const char *before = before_of(b, ROLE_LAYER_FIRST), *p = behind(name, before, strlen(before));
+    const char *digits = behind(p, pattern, (size_t)(strstr(pattern, "%u") - pattern));
     uint64_t layer = 0;
-    const char *p = name + before;
-    while (*p >= '0' && *p <= '9' && layer <= LAYERS_MAX) layer = layer * 10 + (uint64_t)(*p++ - '0');
-    return p > name + before && *p == '.' && layer < b->arch->dim[DIM_LAYERS];
+    for (p = digits; p && *p >= '0' && *p <= '9' && layer <= LAYERS_MAX; p++) layer = layer * 10 + (uint64_t)(*p - '0');
+    return p > digits && *p == '.' && layer < b->arch->dim[DIM_LAYERS];
 }
 
 // True for a name inside a module outside the layers.
 static bool in_running_module(const struct binder *b, const char *name) {
     for (uint32_t i = 0; i < b->arch->family->n_tensors; i++) {
         const struct arch_tensor *spec = &b->arch->family->tensors[i];
-        const char *module = module_of(b, spec);
+        const char *module = module_of(b, spec), *before = before_of(b, spec->role);
         if (!module) continue;
-        size_t n = strlen(module);
-        if (starts_with(name, module, n) && name[n] == '.') return true;
+        const char *part = behind(behind(name, before, strlen(before)), module, strlen(module));
+        if (part && *part == '.') return true;
     }
     return false;
 }

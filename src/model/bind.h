@@ -22,6 +22,7 @@ struct binding {
     size_t n;
     const char **unknown; // [n_unknown] names of stored tensors that no module here uses
     size_t n_unknown;
+    bool converted; // TENSOR_TAPS lie as a converter leaves them, which also adds 1 to zero-centred norms
 };
 
 // Binds all tensors. A missing tensor, another shape, or a tensor that belongs to a module that runs but has no place
@@ -29,6 +30,18 @@ struct binding {
 enum status bind_tensors(const struct checkpoint *c, const struct arch *a, struct binding *out,
                          struct err *e) TF_MUST_CHECK;
 void bind_free(struct binding *b);
+
+// Elements of a stored tensor; its bytes are in a file, so that they can be counted.
+static inline uint64_t bind_n_values(const struct tensor *t) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < t->n_dims; i++) n *= t->shape[i];
+    return n;
+}
+
+// Held as plain floats rather than packed: vectors, and taps in the order [columns][rows].
+static inline bool bind_is_vector(const struct arch_tensor *spec) {
+    return spec->columns == DIM_NONE || (spec->flags & TENSOR_TAPS);
+}
 
 // Where a role's weight lies in an array of all weights; bind_slots is its length.
 static inline size_t bind_slot(enum role role, uint32_t layer) {

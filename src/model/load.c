@@ -17,7 +17,7 @@ struct prepared {
     struct plan plan;
 };
 
-// An op that the family's steps need and the device lacks is refused by the step's place in this table.
+// An op that the checkpoint's layers need and the device lacks is refused by the step's place in this table.
 static enum status check_steps(const struct backend *b, const struct arch *a, struct err *e) {
     const struct backend_ops *o = b->ops;
     const struct {
@@ -26,9 +26,14 @@ static enum status check_steps(const struct backend *b, const struct arch *a, st
     } needs[STEP_COUNT] = {
         [STEP_MIXER_NORM] = {"norm", o->norm},
         [STEP_QKV] = {"linear", o->linear},
+        [STEP_HEAD_NORM] = {"norm", o->norm},
         [STEP_ROPE] = {"rope", o->rope && o->rope_rows},
-        [STEP_STORE] = {"store", o->store && o->move},
+        [STEP_STORE] = {"store", o->store && o->move && o->load},
         [STEP_ATTEND] = {"attention", o->attention},
+        [STEP_OUT_GATE] = {"gate", o->gate},
+        [STEP_DELTA_PROJECT] = {"linear", o->linear},
+        [STEP_DELTA] = {"delta", o->delta},
+        [STEP_DELTA_NORM] = {"norm_gated", o->norm_gated},
         [STEP_OUT] = {"linear", o->linear},
         [STEP_MLP_NORM] = {"norm", o->norm},
         [STEP_GATE_UP] = {"linear", o->linear},
@@ -37,7 +42,7 @@ static enum status check_steps(const struct backend *b, const struct arch *a, st
     };
     for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
         const struct arch_layer *layer = &a->family->layers[kind];
-        for (uint32_t i = 0; i < layer->n_steps; i++) {
+        for (uint32_t i = 0; a->n_kind[kind] && i < layer->n_steps; i++) {
             if (needs[layer->steps[i]].has) continue;
             return err_set(e, STATUS_UNSUPPORTED, "the %s family needs the op %s, which the %s backend lacks",
                            a->family->name, needs[layer->steps[i]].name, o->name);
@@ -63,10 +68,8 @@ static enum status prepare(const struct checkpoint *c, struct backend *b, const 
 }
 
 static void count_tensor(const struct tensor *t, uint32_t formats[DTYPE_COUNT], struct model_info *info) {
-    uint64_t elements = 1;
-    for (uint32_t i = 0; i < t->n_dims; i++) elements *= t->shape[i];
     formats[t->dtype]++;
-    info->parameters += elements;
+    info->parameters += bind_n_values(t);
     info->stored_bytes += t->bytes;
 }
 
@@ -113,9 +116,17 @@ enum status model_inspect(const struct checkpoint *c, struct backend *b, const s
                                 .kv_heads = d[DIM_KV_HEADS],
                                 .head_dim = d[DIM_HEAD],
                                 .intermediate = d[DIM_INTERMEDIATE],
+                                .attention_layers = p.arch.n_kind[LAYER_ATTENTION],
+                                .delta_layers = p.arch.n_kind[LAYER_DELTA],
+                                .delta_k_heads = d[DIM_DELTA_K_HEADS],
+                                .delta_v_heads = d[DIM_DELTA_V_HEADS],
+                                .delta_k_dim = d[DIM_DELTA_K],
+                                .delta_v_dim = d[DIM_DELTA_V],
+                                .delta_taps = d[DIM_DELTA_TAPS],
                                 .context = d[DIM_CONTEXT],
                                 .tied = p.arch.tied,
                                 .cache_token_bytes = plan_cache_token_bytes(&p.plan, &p.arch, b),
+                                .state_bytes = p.plan.state_bytes / p.plan.n_slots,
                                 .planned_context = p.plan.context,
                                 .cache_bytes = p.plan.cache_bytes,
                                 .scratch_bytes = p.plan.work.bytes + p.plan.scratch_bytes,
@@ -143,35 +154,41 @@ static void set_geometry(struct loaded *m) {
                                                .n_slots = p->n_slots,
                                                .rows_max = p->rows_max,
                                                .outputs_max = p->outputs_max,
-                                               .recurrent = false};
+                                               .window_rows = p->window_rows,
+                                               .recurrent = m->arch.n_kind[LAYER_DELTA] > 0};
+}
+
+static enum status take_region(struct loaded *m, size_t bytes, enum backend_use use, dptr *out, struct err *e) {
+    return bytes ? m->backend->ops->alloc(m->backend, bytes, use, out, e) : STATUS_OK;
 }
 
 static enum status take_memory(struct loaded *m, struct err *e) {
-    struct backend *b = m->backend;
     const struct plan *p = &m->plan;
-    uint64_t layers = m->arch.dim[DIM_LAYERS];
+    uint32_t attending = m->arch.n_kind[LAYER_ATTENTION];
     m->weight = mem_new(bind_slots(&m->arch), sizeof *m->weight);
-    m->layer_cache = mem_new(layers, sizeof *m->layer_cache);
+    m->layer_cache = mem_new(attending + 1, sizeof *m->layer_cache);
     m->inverse = mem_new(m->arch.dim[DIM_ROPE_PAIRS], sizeof *m->inverse);
     if (!m->weight || !m->layer_cache || !m->inverse) return err_set(e, STATUS_NO_MEMORY, "no memory for the model");
     TRY(round_init(&m->round, p, e));
-    TRY(b->ops->alloc(b, p->weight_bytes, BACKEND_USE_WEIGHTS, &m->weights, e));
-    TRY(b->ops->alloc(b, p->cache_bytes, BACKEND_USE_CACHE, &m->cache, e));
-    TRY(b->ops->alloc(b, p->work.bytes, BACKEND_USE_WORK, &m->work, e));
+    TRY(take_region(m, p->weight_bytes, BACKEND_USE_WEIGHTS, &m->weights, e));
+    TRY(take_region(m, p->cache_bytes, BACKEND_USE_CACHE, &m->cache, e));
+    TRY(take_region(m, p->state_bytes, BACKEND_USE_CACHE, &m->state, e));
+    TRY(take_region(m, p->work.bytes, BACKEND_USE_WORK, &m->work, e));
     size_t keys = p->key_page_bytes * p->n_pages, values = p->value_page_bytes * p->n_pages;
-    for (uint64_t i = 0; i < layers; i++) {
+    for (uint32_t i = 0; i < attending; i++) {
         m->layer_cache[i] = p->limits.cache;
         m->layer_cache[i].keys = dptr_at(m->cache, i * (keys + values));
         m->layer_cache[i].values = dptr_at(m->cache, i * (keys + values) + keys);
     }
-    return b->ops->reserve(b, &p->limits, e);
+    TRY(recurrent_init(m, e));
+    return m->backend->ops->reserve(m->backend, &p->limits, e);
 }
 
 // The rotary frequencies: scaled by the settings' rule, divided by the factors that a GGUF file stores.
 static enum status make_frequencies(struct loaded *m, const struct binding *binding, struct err *e) {
     const struct arch_rope *rope = &m->arch.rope;
     uint32_t pairs = (uint32_t)m->arch.dim[DIM_ROPE_PAIRS];
-    rope_frequencies(rope->theta, 2 * pairs, m->inverse);
+    rope_frequencies(rope->theta, rope->dims, m->inverse);
     if (rope->factor > 0) {
         struct rope_llama3 scale = {.factor = rope->factor,
                                     .low_freq_factor = rope->low_freq_factor,

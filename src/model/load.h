@@ -15,6 +15,7 @@ struct model_options {
     uint32_t n_slots;            // streams resident at once; 0 = 1
     uint64_t context;            // most tokens a stream may hold; 0 = the checkpoint's own, cut to what memory allows
     uint32_t rows_max;           // rows a round may carry; 0 = the backend's choice
+    uint32_t window_rows;        // most rows of a decode window of a model with recurrent state; 0 = 1: no drafts
     uint64_t memory_limit_bytes; // all planned memory must fit; 0 = what the machine has free
 };
 
@@ -22,6 +23,8 @@ struct model_options {
 struct model_info {
     const char *family;           // "llama"
     uint64_t vocab, hidden, layers, heads, kv_heads, head_dim, intermediate;
+    uint64_t attention_layers, delta_layers; // of `layers`: with a paged cache, with recurrent state
+    uint64_t delta_k_heads, delta_v_heads, delta_k_dim, delta_v_dim, delta_taps; // 0 without delta layers
     uint64_t context;             // the checkpoint's own
     uint64_t parameters;          // elements of all bound tensors, each counted once
     bool tied;                    // the output matrix is the embedding
@@ -30,6 +33,7 @@ struct model_info {
     uint64_t embed_bytes, head_bytes, layer_bytes; // stored bytes by part (head 0 when tied)
     uint64_t packed_bytes;        // weights as the backend keeps them
     uint64_t cache_token_bytes;   // paged cache a token
+    uint64_t state_bytes;         // recurrent state of one stream
     uint64_t planned_context;     // tokens a stream may hold under `options`
     uint64_t cache_bytes, scratch_bytes, total_bytes; // planned under `options`
     uint64_t token_read_bytes;    // packed bytes that one decoded token reads

@@ -6,6 +6,7 @@
 #include "model/arch.h"
 #include "model/model.h"
 #include "model/plan.h"
+#include "model/recurrent.h"
 
 // One weight as the backend keeps it: a linear (or embedding), or a vector.
 struct weight {
@@ -30,7 +31,7 @@ struct round_state {
     const struct draw_rule **rules; // [outputs_max]
     uint64_t *token_index;          // [outputs_max]
     int32_t *drawn;                 // [outputs_max]
-    uint32_t n_outputs, n_drawn;
+    uint32_t n_outputs, n_drawn, n_windows;
     uint64_t ticket; // of the last round; 0 = none
 };
 
@@ -39,9 +40,10 @@ struct loaded {
     struct backend *backend;
     struct arch arch;
     struct plan plan; // its places are freed once the weights are loaded
-    dptr weights, cache, work;
+    dptr weights, cache, state, work;
     struct weight *weight;             // [bind_slots]
-    struct backend_cache *layer_cache; // [layers]
+    struct backend_cache *layer_cache; // [attention layers]
+    struct recurrent recurrent;
     double *inverse;                   // [rope pairs]
     struct round_state round;
 };
@@ -55,6 +57,10 @@ void round_fini(struct round_state *r);
 // Checks a round and lays out its rows: positions, slots, what each row sees, and its outputs. A fault of the caller is
 // STATUS_INTERNAL, a token outside the vocabulary STATUS_INVALID.
 enum status round_lay_out(struct round_state *r, const struct model_geometry *g, const struct model_round *round,
+                          struct err *e) TF_MUST_CHECK;
+
+// model_ops.digest
+enum status loaded_digest(struct model *model, uint32_t slot, const int32_t *pages, int64_t n_kept, char out[65],
                           struct err *e) TF_MUST_CHECK;
 
 // Runs the laid-out round through all layers, and its outputs through the head and the draw.

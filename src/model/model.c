@@ -13,11 +13,13 @@ static enum status verify(struct model *model, const struct model_round *round, 
     m->round.rows.n = 0;
     m->round.ticket++;
     enum status status = round_lay_out(&m->round, &model->geometry, round, e);
+    if (status == STATUS_OK) status = recurrent_lay_out(m, round, e);
     if (status != STATUS_OK) {
         m->round.rows.n = 0;
         return status;
     }
     forward_run(m);
+    recurrent_commit(m, round);
     *ticket = m->round.ticket;
     return STATUS_OK;
 }
@@ -68,23 +70,20 @@ static enum status keep(struct model *model, const struct model_window *window, 
         if (!child)
             return err_set(e, STATUS_INTERNAL, "keep: row %u is not the child of the one before", path[depth]);
     }
+    TRY(recurrent_keep(m, window, path, n, e));
     for (uint32_t depth = 1; depth < n; depth++) { // a row never lies before its depth, so none is overwritten unread
         struct op_move op = {.pages = window->pages,
                              .from = (uint32_t)window->n_kept + path[depth] - first,
                              .to = (uint32_t)window->n_kept + depth};
-        for (uint64_t layer = 0; op.from != op.to && layer < m->arch.dim[DIM_LAYERS]; layer++) {
-            op.cache = &m->layer_cache[layer];
+        for (uint32_t i = 0; op.from != op.to && i < m->arch.n_kind[LAYER_ATTENTION]; i++) {
+            op.cache = &m->layer_cache[i];
             m->backend->ops->move(m->backend, &op);
         }
     }
     return STATUS_OK;
 }
 
-// Nothing of a stream lives outside its pages in this model.
-static void reset(struct model *model, uint32_t slot) {
-    (void)model;
-    (void)slot;
-}
+static void reset(struct model *model, uint32_t slot) { recurrent_reset(loaded_of(model), slot); }
 
 static void release_pages(struct model *model, const int32_t *pages, uint32_t n) {
 #ifdef TF_DEBUG
@@ -92,9 +91,10 @@ static void release_pages(struct model *model, const int32_t *pages, uint32_t n)
     static const uint64_t poison[512] = {[0 ... 511] = UINT64_MAX};
     struct loaded *m = loaded_of(model);
     const size_t bytes[2] = {m->plan.key_page_bytes, m->plan.value_page_bytes};
-    for (uint64_t i = 0; i < n * m->arch.dim[DIM_LAYERS] * 2; i++) {
-        const struct backend_cache *c = &m->layer_cache[i / 2 % m->arch.dim[DIM_LAYERS]];
-        size_t page = (size_t)pages[i / 2 / m->arch.dim[DIM_LAYERS]], size = bytes[i % 2];
+    uint64_t layers = m->arch.n_kind[LAYER_ATTENTION];
+    for (uint64_t i = 0; i < n * layers * 2; i++) {
+        const struct backend_cache *c = &m->layer_cache[i / 2 % layers];
+        size_t page = (size_t)pages[i / 2 / layers], size = bytes[i % 2];
         dptr to = dptr_at(i % 2 ? c->values : c->keys, page * size);
         for (size_t at = 0; at < size; at += sizeof poison) {
             size_t left = size - at < sizeof poison ? size - at : sizeof poison;
@@ -113,8 +113,10 @@ static void close_model(struct model *model) {
     const struct backend_ops *ops = m->backend->ops;
     if (m->weights.address) ops->release(m->backend, m->weights, m->plan.weight_bytes);
     if (m->cache.address) ops->release(m->backend, m->cache, m->plan.cache_bytes);
+    if (m->state.address) ops->release(m->backend, m->state, m->plan.state_bytes);
     if (m->work.address) ops->release(m->backend, m->work, m->plan.work.bytes);
     round_fini(&m->round);
+    recurrent_fini(&m->recurrent);
     plan_free(&m->plan);
     mem_free(m->weight);
     mem_free(m->layer_cache);
@@ -128,6 +130,7 @@ const struct model_ops loaded_ops = {
     .logits = logits,
     .keep = keep,
     .reset = reset,
+    .digest = loaded_digest,
     .release_pages = release_pages,
     .close = close_model,
 };

@@ -54,6 +54,7 @@ struct model_geometry {
     uint32_t n_slots;     // streams that may be resident at once
     uint32_t rows_max;    // rows a round may carry
     uint32_t outputs_max; // rows with an output a round may carry
+    uint32_t window_rows; // most rows of a decode window; 0 = as many as a round carries
     bool recurrent;       // state cannot be cut back by dropping pages
 };
 
@@ -76,8 +77,13 @@ struct model_ops {
     enum status (*keep)(struct model *m, const struct model_window *window, const uint32_t *path, uint32_t n,
                         struct err *e);
 
-    // The stream in `slot` ends or starts afresh: its recurrent state is forgotten.
+    // The stream in `slot` ends or starts afresh: its recurrent state is forgotten. A recurrent model refuses a window
+    // whose n_kept is not what the slot holds since then.
     void (*reset)(struct model *m, uint32_t slot);
+
+    // SHA-256, in hex, over all that the slot holds of its n_kept tokens: equal digests, equal futures. Not in a round.
+    enum status (*digest)(struct model *m, uint32_t slot, const int32_t *pages, int64_t n_kept, char out[65],
+                          struct err *e);
 
     // Pages that no stream owns any more. A debug model poisons them.
     void (*release_pages)(struct model *m, const int32_t *pages, uint32_t n);

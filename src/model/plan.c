@@ -12,20 +12,18 @@ static bool add(size_t *total, size_t *at, uint64_t n, size_t size) {
     return checked_round_up(*total, ALIGN, at) && checked_mul(n, size, &bytes) && checked_add(*at, bytes, total);
 }
 
-static bool is_vector(const struct arch_tensor *spec) { return spec->columns == DIM_NONE; }
-
 static enum status check_vector(const struct checkpoint *c, const struct tensor *t, struct err *e) {
     if (t->dtype == DTYPE_F32 || t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16) return STATUS_OK;
-    return err_set(e, STATUS_UNSUPPORTED, "tensor %s in %s: %s cannot hold a norm or a bias here", t->name,
+    return err_set(e, STATUS_UNSUPPORTED, "tensor %s in %s: %s cannot hold a vector here", t->name,
                    checkpoint_file_name(c, t->file), dtype_name(t->dtype));
 }
 
 static enum status place_weight(const struct checkpoint *c, const struct bound *bound, struct backend *b,
                                 struct plan *p, struct plan_place *place, struct err *e) {
     const struct tensor *t = bound->weight;
-    if (is_vector(bound->spec)) {
+    if (bind_is_vector(bound->spec)) {
         TRY(check_vector(c, t, e));
-        place->weight_bytes = (size_t)t->shape[0] * sizeof(float);
+        place->weight_bytes = (size_t)bind_n_values(t) * sizeof(float);
     } else {
         enum status status =
             b->ops->weight_bytes(b, t->dtype, t->shape[0], t->shape[1], t->name, &place->weight_bytes, e);
@@ -45,6 +43,18 @@ static enum status place_weight(const struct checkpoint *c, const struct bound *
     return err_set(e, STATUS_TOO_LARGE, "tensor %s: the weights are too large to count", t->name);
 }
 
+static bool has_step(const struct arch *a, enum step step) {
+    for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
+        const struct arch_layer *l = &a->family->layers[kind];
+        for (uint32_t i = 0; i < l->n_steps; i++) {
+            if (l->steps[i] == step) return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static bool plan_work(const struct arch *a, struct plan *p) {
     struct plan_work *w = &p->work;
     const uint64_t rows = p->rows_max, outputs = p->outputs_max, *d = a->dim;
@@ -54,10 +64,14 @@ static bool plan_work(const struct arch *a, struct plan *p) {
     } pieces[] = {
         {&w->hidden, rows, d[DIM_HIDDEN]},
         {&w->normed, rows, d[DIM_HIDDEN]},
-        {&w->q, rows, d[DIM_Q]},
-        {&w->attended, rows, d[DIM_Q]},
+        {&w->q, rows, has_step(a, STEP_OUT_GATE) ? d[DIM_Q_GATED] : d[DIM_Q]},
         {&w->k, rows, d[DIM_KV]},
         {&w->v, rows, d[DIM_KV]},
+        {&w->u, rows, d[DIM_DELTA_CHANNELS]},
+        {&w->z, rows, d[DIM_DELTA_VALUES]},
+        {&w->a, rows, d[DIM_DELTA_V_HEADS]},
+        {&w->b, rows, d[DIM_DELTA_V_HEADS]},
+        {&w->mixed, rows, larger(d[DIM_Q], d[DIM_DELTA_VALUES])},
         {&w->gate, rows, d[DIM_INTERMEDIATE]},
         {&w->up, rows, d[DIM_INTERMEDIATE]},
         {&w->cosine, rows, d[DIM_ROPE_PAIRS]},
@@ -73,6 +87,25 @@ static bool plan_work(const struct arch *a, struct plan *p) {
     return add(&w->bytes, &w->ids, outputs, sizeof(int32_t));
 }
 
+// bytes = n * size, rounded up so that what follows is aligned.
+static bool region(uint64_t n, size_t size, size_t *bytes) {
+    return checked_mul(n, size, bytes) && checked_round_up(*bytes, ALIGN, bytes);
+}
+
+// Recurrent memory, in the shapes of struct backend_delta.
+static bool plan_state(const struct arch *a, struct plan *p) {
+    const uint64_t *d = a->dim, slots = p->n_slots, channels = d[DIM_DELTA_CHANNELS];
+    size_t layer;
+    if (!a->n_kind[LAYER_DELTA]) return true;
+    if (!region(slots * (d[DIM_DELTA_TAPS] - 1), channels * sizeof(float), &p->conv_bytes)) return false;
+    if (!checked_mul(d[DIM_DELTA_VALUES], d[DIM_DELTA_K] * sizeof(float), &layer)) return false;
+    if (!region(slots, layer, &p->delta_bytes)) return false;
+    size_t held_row = (channels + 2 * d[DIM_DELTA_V_HEADS]) * sizeof(float);
+    if (!region(slots * p->limits.delta.held_rows, held_row, &p->held_bytes)) return false;
+    if (!checked_add(p->conv_bytes, p->delta_bytes, &layer) || !checked_add(layer, p->held_bytes, &layer)) return false;
+    return checked_mul(layer, a->n_kind[LAYER_DELTA], &p->state_bytes);
+}
+
 // Fills what depends on the context. False when it cannot even be counted.
 static bool plan_context(const struct arch *a, struct backend *b, uint64_t context, struct plan *p) {
     size_t page, layers, slots, cache, total;
@@ -85,10 +118,12 @@ static bool plan_context(const struct arch *a, struct backend *b, uint64_t conte
     if (!checked_mul(a->dim[DIM_KV] * slots, sizeof(float), &p->key_page_bytes)) return false;
     p->value_page_bytes = p->key_page_bytes;
     if (!checked_add(p->key_page_bytes, p->value_page_bytes, &page)) return false;
-    if (!checked_mul(page, a->dim[DIM_LAYERS], &layers) || !checked_mul(layers, p->n_pages, &cache)) return false;
+    if (!checked_mul(page, a->n_kind[LAYER_ATTENTION], &layers)) return false;
+    if (!checked_mul(layers, p->n_pages, &cache)) return false;
     p->cache_bytes = cache;
     if (!b->ops->scratch_bytes(b, &p->limits, &p->scratch_bytes)) return false;
     if (!checked_add(p->weight_bytes, p->work.bytes, &total) || !checked_add(total, cache, &total)) return false;
+    if (!checked_add(total, p->state_bytes, &total)) return false;
     return checked_add(total, p->scratch_bytes, &p->total_bytes);
 }
 
@@ -133,15 +168,29 @@ static enum status choose_context(const struct checkpoint *c, const struct arch 
 
 static void plan_limits(const struct arch *a, struct plan *p) {
     const uint64_t *d = a->dim;
-    uint64_t k = d[DIM_HIDDEN] > d[DIM_Q] ? d[DIM_HIDDEN] : d[DIM_Q];
-    if (d[DIM_INTERMEDIATE] > k) k = d[DIM_INTERMEDIATE];
+    uint64_t k = larger(larger(d[DIM_HIDDEN], d[DIM_INTERMEDIATE]), larger(d[DIM_Q], d[DIM_DELTA_VALUES]));
     p->limits = (struct backend_limits){.rows = p->rows_max,
                                         .k = (uint32_t)k,
                                         .heads = (uint32_t)d[DIM_HEADS],
                                         .n_ids = (uint32_t)d[DIM_VOCAB],
                                         .cache = {.kv_heads = (uint32_t)d[DIM_KV_HEADS],
                                                   .head_dim = (uint32_t)d[DIM_HEAD],
-                                                  .value_dim = (uint32_t)d[DIM_HEAD]}};
+                                                  .value_dim = (uint32_t)d[DIM_HEAD]},
+                                        .slots = p->n_slots};
+    if (!a->n_kind[LAYER_DELTA]) return;
+    p->limits.delta = (struct backend_delta){.taps = (uint32_t)d[DIM_DELTA_TAPS],
+                                             .k_heads = (uint32_t)d[DIM_DELTA_K_HEADS],
+                                             .v_heads = (uint32_t)d[DIM_DELTA_V_HEADS],
+                                             .k_dim = (uint32_t)d[DIM_DELTA_K],
+                                             .v_dim = (uint32_t)d[DIM_DELTA_V],
+                                             .held_rows = p->window_rows - 1};
+}
+
+// A state that cannot be cut back holds what it needs of a window's drafts, so that its rows are planned.
+static void plan_window(const struct arch *a, const struct model_options *options, struct plan *p) {
+    if (!a->n_kind[LAYER_DELTA]) return;
+    p->window_rows = options->window_rows ? options->window_rows : 1;
+    if (p->window_rows > p->rows_max) p->window_rows = p->rows_max;
 }
 
 enum status plan_make(const struct checkpoint *c, const struct arch *a, const struct binding *binding,
@@ -156,12 +205,13 @@ enum status plan_make(const struct checkpoint *c, const struct arch *a, const st
     p.outputs_max = p.rows_max < OUTPUTS_MAX ? p.rows_max : OUTPUTS_MAX;
     p.place = mem_new(binding->n, sizeof *p.place);
     if (!p.place) return err_set(e, STATUS_NO_MEMORY, "no memory to plan %zu weights", binding->n);
+    plan_window(a, options, &p);
     plan_limits(a, &p);
     enum status status = STATUS_OK;
     for (size_t i = 0; i < binding->n && status == STATUS_OK; i++) {
         status = place_weight(c, &binding->bound[i], b, &p, &p.place[i], e);
     }
-    if (status == STATUS_OK && !plan_work(a, &p)) {
+    if (status == STATUS_OK && !(plan_work(a, &p) && plan_state(a, &p))) {
         status = err_set(e, STATUS_TOO_LARGE, "a round of %u rows is too large to plan for", p.rows_max);
     }
     if (status == STATUS_OK) status = choose_context(c, a, b, options, &p, e);
@@ -178,5 +228,5 @@ void plan_free(struct plan *p) {
 }
 
 size_t plan_cache_token_bytes(const struct plan *p, const struct arch *a, const struct backend *b) {
-    return (size_t)a->dim[DIM_LAYERS] * (p->key_page_bytes + p->value_page_bytes) / b->ops->page_slots;
+    return (size_t)a->n_kind[LAYER_ATTENTION] * (p->key_page_bytes + p->value_page_bytes) / b->ops->page_slots;
 }

@@ -17,8 +17,10 @@ struct plan_place {
 // Offsets into the region of work, rows side by side. floats unless said otherwise.
 struct plan_work {
     size_t hidden, normed; // [rows][hidden]
-    size_t q, attended;    // [rows][q]
+    size_t q;              // [rows][q], or q and gates
     size_t k, v;           // [rows][kv]
+    size_t u, z, a, b;     // [rows] channels, values, value heads, value heads of the delta rule
+    size_t mixed;          // [rows] what a mixer gives: q or values
     size_t gate, up;       // [rows][intermediate]
     size_t cosine, sine;   // [rows][rope pairs]
     size_t gathered;       // [outputs][hidden]
@@ -33,10 +35,13 @@ struct plan {
     struct plan_work work;
     size_t key_page_bytes, value_page_bytes; // of one layer
     size_t cache_bytes;
-    size_t scratch_bytes; // the backend's own
+    size_t conv_bytes, delta_bytes, held_bytes; // recurrent memory of one layer, of all slots
+    size_t state_bytes;                         // of all layers
+    size_t scratch_bytes;                       // the backend's own
     size_t total_bytes;
     uint64_t context;
     uint32_t n_slots, n_pages, rows_max, outputs_max;
+    uint32_t window_rows; // most rows of a decode window; 0 = as many as a round
     struct backend_limits limits;
 };
 
@@ -47,7 +52,7 @@ enum status plan_make(const struct checkpoint *c, const struct arch *a, const st
                       struct err *e) TF_MUST_CHECK;
 void plan_free(struct plan *p);
 
-// Bytes that one token takes in the paged cache of all layers.
+// Bytes that one token takes in the paged cache of all layers that have one.
 size_t plan_cache_token_bytes(const struct plan *p, const struct arch *a, const struct backend *b);
 
 #endif

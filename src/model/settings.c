@@ -1,6 +1,8 @@
 // Reads what a family's description asks for, and refuses by name whatever would change the mathematics unseen.
 #include "model/settings.h"
 
+#include "model/settings_reader.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,33 +17,56 @@ static const struct family *const families[] = {
 #undef FAMILY
 };
 
-enum { KEY_MAX = 160, DIM_MAX = 1 << 30 };
+// With one tap nothing would tell a converted checkpoint from another.
+enum { DIM_MAX = 1 << 30, TAPS_MAX = 64 };
 
-// A config with the prefix that its geometry keys stand behind ("llama." in GGUF, nothing in config.json).
-struct reader {
-    const struct config *config;
-    const char *prefix; // n_prefix bytes and, in GGUF, a dot
-    size_t n_prefix;
-    char key[KEY_MAX];
-};
-
-static const char *full_key(struct reader *r, const char *key) {
+const char *settings_key(struct settings_reader *r, const char *key) {
     snprintf(r->key, sizeof r->key, "%.*s%s%s", (int)r->n_prefix, r->prefix, r->n_prefix ? "." : "", key);
     return r->key;
 }
 
-static bool text_is(const char *text, size_t n, const char *expected) {
-    return n == strlen(expected) && memcmp(text, expected, n) == 0;
+bool settings_has(struct settings_reader *r, const char *key) { return config_has(r->config, settings_key(r, key)); }
+
+enum status settings_refuse(struct settings_reader *r, const char *key, const char *why, struct err *e) {
+    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %s", config_file(r->config), settings_key(r, key), why);
+}
+
+enum status settings_positive(struct settings_reader *r, const char *key, double otherwise, double *out,
+                              struct err *e) {
+    const char *full = settings_key(r, key);
+    *out = otherwise;
+    if (isnan(otherwise) || config_has(r->config, full)) TRY(config_f64(r->config, full, out, e));
+    if (*out > 0 && isfinite(*out)) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %s: must be a positive number", config_file(r->config), full);
 }
 
 static bool listed(const char *const *list, const char *text, size_t n) {
     for (; *list; list++) {
-        if (text_is(text, n, *list)) return true;
+        if (settings_text_is(text, n, *list)) return true;
     }
     return false;
 }
 
-static enum status find_family(const struct config *c, const struct family **out, struct reader *r, struct err *e) {
+static enum status unknown_family(const struct config *c, const char *key, const char *text, size_t n, struct err *e) {
+    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: no family here serves \"%.*s\"", config_file(c), key,
+                   (int)(n < 80 ? n : 80), text);
+}
+
+// Settings inside an object of config.json: it must be of the same family.
+static enum status enter_nested(const struct family *f, struct settings_reader *r, struct err *e) {
+    const char *text;
+    size_t n;
+    if (!f->hf_nested || !config_has(r->config, f->hf_nested)) return STATUS_OK;
+    r->prefix = f->hf_nested;
+    r->n_prefix = strlen(f->hf_nested);
+    const char *key = settings_key(r, "model_type");
+    if (!config_has(r->config, key)) return STATUS_OK;
+    TRY(config_text(r->config, key, &text, &n, e));
+    return listed(f->model_types, text, n) ? STATUS_OK : unknown_family(r->config, key, text, n, e);
+}
+
+static enum status find_family(const struct config *c, const struct family **out, struct settings_reader *r,
+                               struct err *e) {
     const char *key = config_is_gguf(c) ? "general.architecture" : "model_type";
     const char *text;
     size_t n;
@@ -50,43 +75,54 @@ static enum status find_family(const struct config *c, const struct family **out
         const struct family *f = families[i];
         if (!listed(config_is_gguf(c) ? f->gguf_archs : f->model_types, text, n)) continue;
         *out = f;
-        *r = (struct reader){.config = c, .prefix = text, .n_prefix = config_is_gguf(c) ? n : 0};
-        return STATUS_OK;
+        *r = (struct settings_reader){.config = c, .prefix = text, .n_prefix = config_is_gguf(c) ? n : 0};
+        return config_is_gguf(c) ? STATUS_OK : enter_nested(f, r, e);
     }
-    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: no family here serves \"%.*s\"", config_file(c), key,
-                   (int)(n < 80 ? n : 80), text);
+    return unknown_family(c, key, text, n, e);
 }
 
-static enum status refuse(const struct config *c, const char *key, const char *why, struct err *e) {
-    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %s", config_file(c), key, why);
-}
-
-static enum status check_fixed(struct reader *r, const struct arch_fixed *f, struct err *e) {
-    const char *key = full_key(r, f->key), *text;
-    char why[128];
+static enum status check_text(const struct config *c, const char *key, const struct arch_fixed *f, struct err *e) {
+    const char *text;
     size_t n;
-    if (!config_has(r->config, key)) return STATUS_OK;
-    if (f->text) {
-        TRY(config_text(r->config, key, &text, &n, e));
-        if (text_is(text, n, f->text)) return STATUS_OK;
-        snprintf(why, sizeof why, "\"%.*s\" is not served, only \"%s\"", (int)(n < 40 ? n : 40), text, f->text);
-        return refuse(r->config, key, why, e);
+    TRY(config_text(c, key, &text, &n, e));
+    if (settings_text_is(text, n, f->text) || (f->or_text && settings_text_is(text, n, f->or_text))) return STATUS_OK;
+    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: \"%.*s\" is not served, only \"%s\"", config_file(c), key,
+                   (int)(n < 40 ? n : 40), text, f->text);
+}
+
+static enum status check_value(const struct config *c, const char *key, const struct arch_fixed *f, struct err *e) {
+    if (!config_has(c, key)) return STATUS_OK;
+    if (f->text) return check_text(c, key, f, e);
+    if (f->has_number) {
+        double number;
+        TRY(config_f64(c, key, &number, e));
+        if (number == f->number) return STATUS_OK;
+        return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %g is not served, only %g", config_file(c), key, number,
+                       f->number);
     }
-    if (!f->has_number) return refuse(r->config, key, "this setting is not served", e);
-    double number;
-    TRY(config_f64(r->config, key, &number, e));
-    if (number == f->number) return STATUS_OK;
-    snprintf(why, sizeof why, "%g is not served, only %g", number, f->number);
-    return refuse(r->config, key, why, e);
+    if (f->has_truth) {
+        bool truth;
+        TRY(config_bool(c, key, &truth, e));
+        if (truth == f->truth) return STATUS_OK;
+        return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %s is not served", config_file(c), key,
+                       truth ? "true" : "false");
+    }
+    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: this setting is not served", config_file(c), key);
+}
+
+// In config.json the key is looked for beside the nested settings too: a quantised checkpoint says so at the top.
+static enum status check_fixed(struct settings_reader *r, const struct arch_fixed *f, struct err *e) {
+    if (!config_is_gguf(r->config)) TRY(check_value(r->config, f->key, f, e));
+    return check_value(r->config, settings_key(r, f->key), f, e);
 }
 
 // The vocabulary of a GGUF file is its token list; the key vocab_size counts only without one.
-static bool counts_tokens(const struct reader *r, const struct arch_setting *s) {
+static bool counts_tokens(const struct settings_reader *r, const struct arch_setting *s) {
     return s->dim == DIM_VOCAB && config_is_gguf(r->config) && config_has(r->config, "tokenizer.ggml.tokens");
 }
 
-static enum status read_dim(struct reader *r, const struct arch_setting *s, struct arch *a, struct err *e) {
-    const char *key = full_key(r, config_is_gguf(r->config) ? s->gguf : s->hf);
+static enum status read_dim(struct settings_reader *r, const struct arch_setting *s, struct arch *a, struct err *e) {
+    const char *key = settings_key(r, config_is_gguf(r->config) ? s->gguf : s->hf);
     uint64_t value = 0;
     if (counts_tokens(r, s)) {
         size_t n;
@@ -97,7 +133,7 @@ static enum status read_dim(struct reader *r, const struct arch_setting *s, stru
         TRY(config_u64(r->config, key, &value, e));
     } else if (s->dim == DIM_HEAD) {
         if (a->dim[DIM_HIDDEN] % a->dim[DIM_HEADS]) {
-            return refuse(r->config, key, "is missing, and the heads do not divide the hidden size", e);
+            return settings_refuse(r, s->hf, "is missing, and the heads do not divide the hidden size", e);
         }
         value = a->dim[DIM_HIDDEN] / a->dim[DIM_HEADS];
     } else {
@@ -112,157 +148,133 @@ static enum status read_dim(struct reader *r, const struct arch_setting *s, stru
     return STATUS_OK;
 }
 
-static enum status derive_dims(struct reader *r, struct arch *a, struct err *e) {
+static enum status check_shared(const struct settings_reader *r, uint64_t heads, uint64_t others, const char *what,
+                                struct err *e) {
+    if (heads % others == 0) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %llu heads cannot share %llu %s heads evenly", config_file(r->config),
+                   (unsigned long long)heads, (unsigned long long)others, what);
+}
+
+static enum status derive_dims(const struct settings_reader *r, struct arch *a, struct err *e) {
     uint64_t *d = a->dim;
     d[DIM_Q] = d[DIM_HEADS] * d[DIM_HEAD];
+    d[DIM_Q_GATED] = 2 * d[DIM_Q];
     d[DIM_KV] = d[DIM_KV_HEADS] * d[DIM_HEAD];
-    d[DIM_ROPE_PAIRS] = d[DIM_HEAD] / 2;
-    if (d[DIM_Q] > DIM_MAX || d[DIM_KV] > DIM_MAX) {
+    d[DIM_DELTA_VALUES] = d[DIM_DELTA_V_HEADS] * d[DIM_DELTA_V];
+    d[DIM_DELTA_CHANNELS] = 2 * d[DIM_DELTA_K_HEADS] * d[DIM_DELTA_K] + d[DIM_DELTA_VALUES];
+    if (d[DIM_Q_GATED] > DIM_MAX || d[DIM_KV] > DIM_MAX) {
         return err_set(e, STATUS_INVALID, "%s: heads of %llu values are too large", config_file(r->config),
                        (unsigned long long)d[DIM_HEAD]);
     }
-    if (d[DIM_HEADS] % d[DIM_KV_HEADS]) {
-        return err_set(e, STATUS_INVALID, "%s: %llu heads cannot share %llu kv heads evenly", config_file(r->config),
-                       (unsigned long long)d[DIM_HEADS], (unsigned long long)d[DIM_KV_HEADS]);
+    TRY(check_shared(r, d[DIM_HEADS], d[DIM_KV_HEADS], "kv", e));
+    if (d[DIM_DELTA_TAPS] == 0) return STATUS_OK;
+    TRY(check_shared(r, d[DIM_DELTA_V_HEADS], d[DIM_DELTA_K_HEADS], "linear key", e));
+    if (d[DIM_DELTA_CHANNELS] > DIM_MAX) {
+        return err_set(e, STATUS_INVALID, "%s: %llu channels of linear attention are too many",
+                       config_file(r->config), (unsigned long long)d[DIM_DELTA_CHANNELS]);
     }
-    if (d[DIM_HEAD] % 2) {
-        return err_set(e, STATUS_INVALID, "%s: heads of %llu values cannot be turned in pairs",
-                       config_file(r->config), (unsigned long long)d[DIM_HEAD]);
-    }
-    return STATUS_OK;
+    if (d[DIM_DELTA_TAPS] > 1 && d[DIM_DELTA_TAPS] <= TAPS_MAX) return STATUS_OK;
+    return err_set(e, STATUS_UNSUPPORTED, "%s: a convolution of %llu taps is not served, only of 2 to %d",
+                   config_file(r->config), (unsigned long long)d[DIM_DELTA_TAPS], TAPS_MAX);
 }
 
-// A number that must be finite and positive; `otherwise` when the key is absent (NAN: it is required).
-static enum status read_positive(const struct config *c, const char *key, double otherwise, double *out,
-                                 struct err *e) {
-    *out = otherwise;
-    if (isnan(otherwise) || config_has(c, key)) TRY(config_f64(c, key, out, e));
-    if (*out > 0 && isfinite(*out)) return STATUS_OK;
-    return err_set(e, STATUS_INVALID, "%s: %s: must be a positive number", config_file(c), key);
-}
-
+// False where the key is absent.
 static enum status read_bool(const struct config *c, const char *key, bool *out, struct err *e) {
     *out = false;
     return config_has(c, key) ? config_bool(c, key, out, e) : STATUS_OK;
 }
 
-// The length before scaling stands beside the other fields, or at the top, where it wins; else it is the context.
-static enum status read_original_context(const struct config *c, const char *base, struct arch *a, struct err *e) {
-    static const char *const name = "original_max_position_embeddings";
-    char inside[KEY_MAX];
-    snprintf(inside, sizeof inside, "%s.%s", base, name);
-    const char *key = config_has(c, name) ? name : inside;
-    return read_positive(c, key, (double)a->dim[DIM_CONTEXT], &a->rope.original_context, e);
-}
+static const char *const kind_names[LAYER_KIND_COUNT] = {
+    [LAYER_ATTENTION] = "full_attention",
+    [LAYER_DELTA] = "linear_attention",
+};
 
-static enum status read_llama3(const struct config *c, const char *base, struct arch *a, struct err *e) {
-    struct arch_rope *rope = &a->rope;
-    const struct {
-        const char *name;
-        double *to;
-    } fields[] = {{"factor", &rope->factor},
-                  {"low_freq_factor", &rope->low_freq_factor},
-                  {"high_freq_factor", &rope->high_freq_factor}};
-    char key[KEY_MAX];
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        snprintf(key, sizeof key, "%s.%s", base, fields[i].name);
-        TRY(read_positive(c, key, NAN, fields[i].to, e));
+static bool find_kind(const struct family *f, const char *text, size_t n, uint8_t *out) {
+    for (uint8_t kind = 0; kind < LAYER_KIND_COUNT; kind++) {
+        if (!f->layers[kind].n_steps || !settings_text_is(text, n, kind_names[kind])) continue;
+        *out = kind;
+        return true;
     }
-    TRY(read_original_context(c, base, a, e));
-    if (rope->high_freq_factor > rope->low_freq_factor) return STATUS_OK;
-    snprintf(key, sizeof key, "%s.high_freq_factor", base);
-    return err_set(e, STATUS_INVALID, "%s: %s: must be above low_freq_factor", config_file(c), key);
+    return false;
 }
 
-// rope_parameters, or the older rope_scaling, which wins when it says anything.
-static const char *find_rope(const struct config *c) {
-    static const char *const keys[] = {"rope_scaling.rope_type", "rope_scaling.type", "rope_scaling.rope_theta",
-                                       "rope_scaling.factor"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (config_has(c, keys[i])) return "rope_scaling";
-    }
-    return "rope_parameters";
-}
-
-static enum status read_hf_rope(const struct config *c, struct arch *a, struct err *e) {
-    static const char *const nested[] = {"rope_parameters.full_attention", "rope_parameters.sliding_attention"};
-    const char *base = find_rope(c), *type;
-    char key[KEY_MAX];
-    size_t n;
-    for (size_t i = 0; i < 2; i++) {
-        if (config_has(c, nested[i])) return refuse(c, nested[i], "rope by kind of layer is not served", e);
-    }
-    snprintf(key, sizeof key, "%s.rope_theta", base);
-    TRY(read_positive(c, config_has(c, key) ? key : "rope_theta", 10000, &a->rope.theta, e));
-    snprintf(key, sizeof key, "%s.rope_type", base);
-    if (!config_has(c, key)) snprintf(key, sizeof key, "%s.type", base);
-    if (!config_has(c, key)) return STATUS_OK;
-    TRY(config_text(c, key, &type, &n, e));
-    if (text_is(type, n, "default")) return STATUS_OK;
-    if (text_is(type, n, "llama3")) return read_llama3(c, base, a, e);
-    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: \"%.*s\" is not served, only \"default\" and \"llama3\"",
-                   config_file(c), key, (int)(n < 40 ? n : 40), type);
-}
-
-// Scaling arrives as a tensor of factors; the keys can only say what is already fixed.
-static enum status read_gguf_rope(struct reader *r, struct arch *a, struct err *e) {
-    static const char *const heads[] = {"rope.dimension_count", "attention.value_length"};
-    TRY(read_positive(r->config, full_key(r, "rope.freq_base"), 10000, &a->rope.theta, e));
-    for (size_t i = 0; i < 2; i++) {
-        const char *key = full_key(r, heads[i]);
-        uint64_t size = a->dim[DIM_HEAD];
-        if (config_has(r->config, key)) TRY(config_u64(r->config, key, &size, e));
-        if (size == a->dim[DIM_HEAD]) continue;
-        return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %llu is not served, only the head size %llu",
-                       config_file(r->config), key, (unsigned long long)size, (unsigned long long)a->dim[DIM_HEAD]);
-    }
-    return STATUS_OK;
-}
-
-// layer_types names each layer's kind; without it all layers attend.
-static enum status read_layer_kinds(const struct config *c, struct arch *a, struct err *e) {
-    static const char *const key = "layer_types";
+// layer_types names each layer's kind.
+static enum status read_layer_types(struct settings_reader *r, struct arch *a, struct err *e) {
+    const char *key = settings_key(r, "layer_types"), *text;
     size_t n, n_text;
-    const char *text;
-    memset(a->layer_kind, LAYER_ATTENTION, sizeof a->layer_kind);
-    if (config_is_gguf(c) || !config_has(c, key)) return STATUS_OK;
-    TRY(config_n(c, key, &n, e));
-    if (n != a->dim[DIM_LAYERS]) return refuse(c, key, "its length is not the number of layers", e);
+    TRY(config_n(r->config, key, &n, e));
+    if (n != a->dim[DIM_LAYERS])
+        return settings_refuse(r, "layer_types", "its length is not the number of layers", e);
     for (size_t i = 0; i < n; i++) {
-        TRY(config_text_at(c, key, i, &text, &n_text, e));
-        if (!text_is(text, n_text, "full_attention")) {
+        TRY(config_text_at(r->config, key, i, &text, &n_text, e));
+        if (!find_kind(a->family, text, n_text, &a->layer_kind[i])) {
             return err_set(e, STATUS_UNSUPPORTED, "%s: %s: layer %zu is \"%.*s\", which the %s family does not have",
-                           config_file(c), key, i, (int)(n_text < 40 ? n_text : 40), text, a->family->name);
+                           config_file(r->config), key, i, (int)(n_text < 40 ? n_text : 40), text, a->family->name);
         }
     }
     return STATUS_OK;
 }
 
-static enum status read_hf_flags(const struct config *c, struct arch *a, struct err *e) {
-    bool attention, mlp;
-    TRY(read_bool(c, "tie_word_embeddings", &a->tied, e));
-    TRY(read_bool(c, "attention_bias", &attention, e));
-    TRY(read_bool(c, "mlp_bias", &mlp, e));
+// Every layer of so many attends.
+static enum status read_interval(struct settings_reader *r, struct arch *a, struct err *e) {
+    const char *key = settings_key(r, "full_attention_interval");
+    uint64_t interval = a->family->interval ? a->family->interval : 1;
+    if (a->family->interval && config_has(r->config, key)) TRY(config_u64(r->config, key, &interval, e));
+    if (interval == 0) return settings_refuse(r, "full_attention_interval", "must be at least 1", e);
+    for (uint64_t i = 0; i < a->dim[DIM_LAYERS]; i++) {
+        a->layer_kind[i] = (i + 1) % interval ? LAYER_DELTA : LAYER_ATTENTION;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_layer_kinds(struct settings_reader *r, struct arch *a, struct err *e) {
+    bool listed_kinds = !config_is_gguf(r->config) && settings_has(r, "layer_types");
+    TRY(listed_kinds ? read_layer_types(r, a, e) : read_interval(r, a, e));
+    for (uint64_t i = 0; i < a->dim[DIM_LAYERS]; i++) {
+        a->layer_place[i] = (uint16_t)a->n_kind[a->layer_kind[i]]++;
+    }
+    return STATUS_OK;
+}
+
+// Nested settings may leave the tie to the top.
+static enum status read_hf_flags(struct settings_reader *r, struct arch *a, struct err *e) {
+    static const char *const tie = "tie_word_embeddings";
+    bool nested, attention, mlp;
+    TRY(read_bool(r->config, tie, &a->tied, e));
+    TRY(read_bool(r->config, settings_key(r, tie), &nested, e));
+    TRY(read_bool(r->config, settings_key(r, "attention_bias"), &attention, e));
+    TRY(read_bool(r->config, settings_key(r, "mlp_bias"), &mlp, e));
+    a->tied = a->tied || nested;
     a->bias[BIAS_ATTENTION] = attention ? PRESENCE_REQUIRED : PRESENCE_NONE;
     a->bias[BIAS_MLP] = mlp ? PRESENCE_REQUIRED : PRESENCE_NONE;
     return STATUS_OK;
 }
 
-// True when the head has a weight of its own in the files.
-static bool has_head(const struct checkpoint *c, const struct family *f) {
-    char name[KEY_MAX];
+// True when the weight of a role outside the layers is stored under these names.
+static bool is_stored(const struct checkpoint *c, const struct family *f, enum role role,
+                      const struct arch_names *names) {
+    char name[SETTINGS_KEY_MAX];
     for (uint32_t i = 0; i < f->n_tensors; i++) {
-        if (f->tensors[i].role != ROLE_HEAD) continue;
+        const struct arch_tensor *t = &f->tensors[i];
+        if (t->role != role) continue;
         bool gguf = checkpoint_kind(c) == CHECKPOINT_GGUF;
-        snprintf(name, sizeof name, "%s.weight", gguf ? f->tensors[i].gguf : f->tensors[i].hf);
+        const char *before = gguf ? "" : role == ROLE_HEAD ? names->head : names->body;
+        snprintf(name, sizeof name, "%s%s.weight", before, gguf ? t->gguf : t->hf);
         return checkpoint_find(c, name) != NULL;
     }
     return false;
 }
 
+// The first names under which the embedding is stored; the family's first where there are none.
+static const struct arch_names *find_names(const struct checkpoint *c, const struct family *f) {
+    const struct arch_names *names = f->hf_names;
+    while (names->body && !is_stored(c, f, ROLE_EMBED, names)) names++;
+    return names->body ? names : f->hf_names;
+}
+
 enum status settings_read(const struct checkpoint *c, struct arch *out, struct err *e) {
     const struct config *config = checkpoint_config(c);
-    struct reader r;
+    struct settings_reader r;
     struct arch a = {0};
     TRY(find_family(config, &a.family, &r, e));
     bool gguf = config_is_gguf(config);
@@ -271,20 +283,19 @@ enum status settings_read(const struct checkpoint *c, struct arch *out, struct e
     }
     for (uint32_t i = 0; i < a.family->n_settings; i++) TRY(read_dim(&r, &a.family->settings[i], &a, e));
     TRY(derive_dims(&r, &a, e));
+    TRY(settings_read_rope(&r, &a, e));
     double eps;
-    TRY(read_positive(config, full_key(&r, gguf ? "attention.layer_norm_rms_epsilon" : "rms_norm_eps"),
-                      gguf ? NAN : 1e-6, &eps, e));
+    TRY(settings_positive(&r, gguf ? "attention.layer_norm_rms_epsilon" : "rms_norm_eps", gguf ? NAN : 1e-6, &eps, e));
     a.norm_eps = (float)eps;
     if (gguf) {
-        TRY(read_gguf_rope(&r, &a, e));
         a.tied = true;
         a.bias[BIAS_ATTENTION] = a.bias[BIAS_MLP] = PRESENCE_OPTIONAL;
     } else {
-        TRY(read_hf_rope(config, &a, e));
-        TRY(read_hf_flags(config, &a, e));
+        TRY(read_hf_flags(&r, &a, e));
     }
-    a.tied = a.tied && !has_head(c, a.family);
-    TRY(read_layer_kinds(config, &a, e));
+    TRY(read_layer_kinds(&r, &a, e));
+    a.names = find_names(c, a.family);
+    a.tied = a.tied && !is_stored(c, a.family, ROLE_HEAD, a.names);
     *out = a;
     return STATUS_OK;
 }

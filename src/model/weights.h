@@ -9,7 +9,7 @@
 enum status weights_load(struct loaded *m, const struct checkpoint *c, const struct binding *binding,
                          struct err *e) TF_MUST_CHECK;
 
-// Values of a stored F32, F16 or BF16 vector as floats: out[0 .. shape[0]).
+// All values of a stored F32, F16 or BF16 tensor as floats, in their order.
 void weights_read_vector(const struct tensor *t, float *out);
 
 #endif

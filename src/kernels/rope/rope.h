@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// Inverse frequencies 1 / theta^(2i/dims), i < dims/2, in double by the project's own exp and log.
+// Inverse frequencies 1 / theta^(2i/dims), 2i < dims (which may be odd), in double by the project's own exp and log.
 void rope_frequencies(double theta, uint32_t dims, double *inverse);
 
 // The llama3 rule on top of them: wavelengths over original/low are divided by factor, those under original/high stay,

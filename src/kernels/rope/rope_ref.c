@@ -8,7 +8,7 @@
 
 void rope_frequencies(double theta, uint32_t dims, double *inverse) {
     double log_theta = math_log64(theta);
-    for (uint32_t i = 0; i < dims / 2; i++) inverse[i] = math_exp64(-(2.0 * (double)i / (double)dims) * log_theta);
+    for (uint32_t i = 0; 2 * i < dims; i++) inverse[i] = math_exp64(-(2.0 * (double)i / (double)dims) * log_theta);
 }
 
 void rope_scale_llama3(const struct rope_llama3 *s, uint32_t n, double *inverse) {

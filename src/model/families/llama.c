@@ -1,7 +1,7 @@
 // The llama family: grouped-query attention with full rotary positions and a gated MLP, norms before both.
 #include "model/arch.h"
 
-#define LAYER   "model.layers.%u."
+#define LAYER "layers.%u."
 #define BLOCK "blk.%u."
 
 static const struct arch_setting settings[] = {
@@ -48,8 +48,8 @@ static const struct arch_fixed gguf_fixed[] = {
 };
 
 static const struct arch_tensor tensors[] = {
-    {ROLE_EMBED, "model.embed_tokens", "token_embd", DIM_VOCAB, DIM_HIDDEN, BIAS_NONE, 0},
-    {ROLE_FINAL_NORM, "model.norm", "output_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
+    {ROLE_EMBED, "embed_tokens", "token_embd", DIM_VOCAB, DIM_HIDDEN, BIAS_NONE, 0},
+    {ROLE_FINAL_NORM, "norm", "output_norm", DIM_HIDDEN, DIM_NONE, BIAS_NONE, 0},
     {ROLE_HEAD, "lm_head", "output", DIM_VOCAB, DIM_HIDDEN, BIAS_NONE, TENSOR_TIED},
     {ROLE_ROPE_FACTORS, NULL, "rope_freqs", DIM_ROPE_PAIRS, DIM_NONE, BIAS_NONE, TENSOR_OPTIONAL},
 };
@@ -81,6 +81,7 @@ const struct family family_llama = {
     .n_settings = ARCH_COUNT(settings),
     .hf_fixed = hf_fixed,
     .gguf_fixed = gguf_fixed,
+    .hf_names = (const struct arch_names[]){{"", "model."}, {NULL, NULL}},
     .hf_layer = LAYER,
     .gguf_layer = BLOCK,
     .hf_inert = (const char *const[]){".rotary_emb.inv_freq", NULL},
