@@ -31,9 +31,11 @@ MODEL ?= $(shell tools/fetch_model --path)
 FULL_PYTHON := build/venv-full/bin/python
 FULL_CHECKS := tests/golden/check_transformers.py tests/tokenizers/check_unicode.py
 PYTHON_CHECKS := $(sort $(filter-out $(FULL_CHECKS),$(wildcard tests/*/check_*.py)))
-# Programs of ours that scripts drive; they call the text layer.
-HELPERS := $(patsubst tests/templates/%.c,$(BUILD)/tests/templates/%,$(wildcard tests/templates/*.c))
-$(HELPERS): $(BUILD)/tests/templates/%: $(BUILD)/obj/tests/templates/%.o $(call libs_of,text) $(YYJSON_OBJ)
+# Programs of ours that scripts drive: tests/<area>/<name>.c with a main, linked with one layer and those below.
+HELPER_LAYER_templates := text
+HELPER_LAYER_http := server
+HELPERS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/templates/*.c tests/http/*.c))
+$(HELPERS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $$(call libs_of,$$(HELPER_LAYER_$$(call layer_of,$$@))) $(YYJSON_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)

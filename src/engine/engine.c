@@ -62,6 +62,8 @@ void engine_free(struct engine *g) {
     mem_free(g);
 }
 
+const struct model_geometry *engine_geometry(const struct engine *g) { return &g->model->geometry; }
+
 static enum status check_rule(const struct draw_rule *rule, uint32_t vocab, struct err *e) {
     if (!(rule->temperature >= 0.0) || rule->temperature > 1e6)
         return err_set(e, STATUS_INVALID, "temperature: %g is not between 0 and 1000000", rule->temperature);

@@ -82,6 +82,9 @@ enum status engine_new(struct model *model, const struct engine_options *options
     TF_MUST_CHECK;
 void engine_free(struct engine *engine);
 
+// What the model's memory allows; fixed after engine_new, any thread may read it.
+const struct model_geometry *engine_geometry(const struct engine *engine);
+
 // Refuses what engine_submit would refuse of the request itself. Reads only what is fixed after engine_new, so that any
 // thread may ask while another one runs rounds.
 enum status engine_check(const struct engine *engine, const struct engine_request *request, struct err *e)

@@ -27,6 +27,10 @@ struct http_options {
     uint32_t connections_max; // 0 = 512; one more gets 503 with Retry-After, or is closed
     size_t body_max;          // 0 = 32 MiB; a longer body gets 413 naming the limit, and the connection closes
     uint32_t idle_s, stall_s; // 0 = 900 between requests, 120 while reading or writing one
+    // Answers a request that never reaches `handle` (malformed, over a limit, too many connections) with http_reply in
+    // the routes' own form; the connection closes behind it. Only the message is known then: no path, no header, no
+    // body. NULL = plain text. What the library itself refuses is answered with its own few lines of HTML.
+    void (*refuse)(void *context, struct http_exchange *x, int status, const char *message);
 };
 
 // Listens and answers. An address that cannot be had is one sentence that says what to do.
