@@ -80,15 +80,18 @@ static uint32_t propose(struct engine *g, const struct stream *s, uint32_t rows_
     return n;
 }
 
+static uint32_t window_rows(const struct model_geometry *m) { return m->window_rows ? m->window_rows : m->rows_max; }
+
 static void plan_decodes(struct engine *g) {
     const struct model_geometry *m = &g->model->geometry;
     for (struct stream *s = g->streams; s; s = s->next) {
         if (s->state != STREAM_RUNNING || in_prompt(s)) continue;
-        uint32_t n = (uint32_t)(s->n_tokens - s->n_kept);
+        uint32_t n = smaller(s->n_tokens - s->n_kept, window_rows(m)); // forced tokens may take several rounds
         if (g->n_rows + n > m->rows_max || g->n_outputs == m->outputs_max) return;
         // The last prompt token alone is a prompt piece of one row: there is nothing to draft behind it yet.
         bool prompt = s->n_kept < s->n_prompt;
-        uint32_t n_drafts = prompt ? 0 : propose(g, s, m->rows_max - g->n_rows - n);
+        bool certain = prompt || s->n_kept + n < s->n_tokens;
+        uint32_t n_drafts = certain ? 0 : propose(g, s, smaller(m->rows_max - g->n_rows, window_rows(m)) - n);
         add_window(g, s, prompt ? WINDOW_PROMPT : WINDOW_DECODE, n, n_drafts);
         if (prompt) g->n_prompt_rows += n;
     }

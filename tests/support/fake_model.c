@@ -103,7 +103,10 @@ static void check_window(struct fake_model *f, const struct model_window *w, uin
         fault(f, "slot %u: window says %lld kept, state covers %lld", w->slot, (long long)w->n_kept,
               (long long)r->n_kept);
     if (r->state != kept) fault(f, "slot %u: recurrent state and pages disagree", w->slot);
+    uint32_t most = f->model.geometry.window_rows;
     if (w->n_rows == 0) fault(f, "slot %u: a window without rows", w->slot);
+    if (w->kind == WINDOW_DECODE && most && w->n_rows > most)
+        fault(f, "slot %u: a window of %u rows, at most %u are taken", w->slot, w->n_rows, most);
 }
 
 static void run_row(struct fake_model *f, const struct model_round *round, const struct model_window *w, uint32_t i,
