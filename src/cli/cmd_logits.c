@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
+
 struct work {
     struct model *model;
     const struct ids *prompt;
@@ -17,6 +19,7 @@ struct work {
     int32_t *drawn;         // [rows_max]
     int32_t *pages;         // page table of the one stream
     float *logits;          // [vocab]
+    bool all;               // every id is fed, whatever positions are asked for
 };
 
 static enum status work_open(struct work *w, struct err *e) {
@@ -87,7 +90,7 @@ static enum status run_pass(struct work *w, size_t first, uint32_t n, struct err
 static enum status run_passes(struct work *w, struct err *e) {
     TRY(work_open(w, e));
     w->model->ops->reset(w->model, 0);
-    size_t last = 0;
+    size_t last = w->all ? w->prompt->n - 1 : 0;
     for (size_t i = 0; i < w->positions->n; i++) {
         if (w->positions->at[i] > last) last = w->positions->at[i];
     }
@@ -96,6 +99,14 @@ static enum status run_passes(struct work *w, struct err *e) {
         TRY(run_pass(w, first, n, e));
         first += n;
     }
+    return STATUS_OK;
+}
+
+// The fingerprint of what the model holds of all ids.
+static enum status print_state(struct model *m, const struct ids *prompt, const int32_t *pages, struct err *e) {
+    char sha[65];
+    TRY(m->ops->digest(m, 0, pages, (int64_t)prompt->n, sha, e));
+    printf("{\"state_sha\": \"%s\"}\n", sha);
     return STATUS_OK;
 }
 
@@ -111,8 +122,10 @@ static enum status write_logits(struct session *s, const struct options *o, cons
                      .prompt = prompt,
                      .positions = positions,
                      .npy = &npy,
-                     .rows_max = width < rows_max ? (uint32_t)width : rows_max};
+                     .rows_max = width < rows_max ? (uint32_t)width : rows_max,
+                     .all = options_has(o, FLAG_STATE_SHA)};
     enum status status = run_passes(&w, e);
+    if (status == STATUS_OK && w.all) status = print_state(w.model, prompt, w.pages, e);
     work_close(&w);
     if (status == STATUS_OK) status = npy_close(&npy, e);
     if (status != STATUS_OK) npy_abandon(&npy);
