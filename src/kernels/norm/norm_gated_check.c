@@ -1,0 +1,178 @@
+// Checks of the gated norm: its gates, planted faults and speed.
+#include "base/float16.h"
+#include "kernels/check_rows.h"
+#include "kernels/math/math.h"
+#include "kernels/norm/norm.h"
+#include "kernels/norm/norm_gated.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+static const float EPS = 1e-6f;
+
+struct variant {
+    norm_gated_fn *fn;
+};
+
+// A row of input is x, then its gate. Weights depend on the column only, so that every call makes the same ones.
+static void run(const void *variant, const struct check_rows_call *call) {
+    const struct variant *v = variant;
+    float w[1024];
+    uint32_t n = call->n, ld = call->ld;
+    for (uint32_t i = 0; i < n; i++) w[i] = 0.5f + (float)(i % 17) * 0.0625f;
+    const struct norm_gated_args a = {call->in, call->in + n, call->out, w, n, ld, ld, ld, EPS};
+    v->fn(&a, call->begin, call->end);
+}
+
+static const struct variant plain = {norm_gated_ref};
+static const struct check_rows_op op = {2, 1, 0, run, &plain};
+
+static void bits(struct check *c, const void *variant) { check_rows_bits(c, &op, variant); }
+static void rows(struct check *c, const void *variant) { check_rows_alone(c, &op, variant); }
+static void partition(struct check *c, const void *variant) { check_rows_partition(c, &op, variant); }
+static void edges(struct check *c, const void *variant) { check_rows_edges(c, &op, variant); }
+
+// In units u = 2^-24 of the result: the norm's (n/16 + 8) / 2 + 4 roundings, a sigmoid's 4, and two products.
+static double bound(uint32_t n, double y) { return fabs(y) * 0x1p-24 * 1.01 * ((n / 16.0 + 8) / 2 + 10) + 0x1p-120; }
+
+static void accuracy(struct check *c, const void *variant) {
+    static const uint32_t widths[] = {1, 16, 100, 128, 1021};
+    for (int i = 0; i < 5 * CHECK_DATA_COUNT && !check_failed(c); i++) {
+        uint32_t n = widths[i % 5];
+        float *x = check_new(c, n * sizeof *x, 4), *gate = check_new(c, n * sizeof *gate, 4);
+        float *w = check_new(c, n * sizeof *w, 4), *y = check_new(c, n * sizeof *y, 4);
+        if (check_failed(c)) return;
+        check_fill(c, x, n, (enum check_data)(i / 5));
+        check_fill(c, w, n, CHECK_DATA_PLAIN);
+        for (uint32_t j = 0; j < n; j++) gate[j] = 20.0f * check_real(c);
+        const struct norm_gated_args a = {x, gate, y, w, n, n, n, n, EPS};
+        ((const struct variant *)variant)->fn(&a, 0, 1);
+        double sum = 0;
+        for (uint32_t j = 0; j < n; j++) sum += (double)x[j] * (double)x[j];
+        double s = 1 / sqrt(sum / n + (double)EPS);
+        for (uint32_t j = 0; j < n; j++) {
+            double g = (double)gate[j], want = (double)x[j] * s * (double)w[j] * g / (1 + exp(-g));
+            check_near(c, want, (double)y[j], bound(n, want), "width %u, y[%u]", n, j);
+        }
+        check_forget(c);
+    }
+}
+
+// In place of the gate; and the plain norm, then the gate.
+static void composition(struct check *c, const void *variant) {
+    const struct variant *v = variant;
+    for (uint32_t n = 1; n < 80 && !check_failed(c); n++) {
+        size_t bytes = n * sizeof(float);
+        float *x = check_new(c, bytes, 4), *gate = check_new(c, bytes, 4), *y = check_new(c, bytes, 4);
+        float *w = check_new(c, bytes, 4), *steps = check_new(c, bytes, 4);
+        if (check_failed(c)) return;
+        check_fill(c, x, n, CHECK_DATA_WIDE);
+        check_fill(c, gate, n, CHECK_DATA_PLAIN);
+        check_fill(c, w, n, CHECK_DATA_PLAIN);
+        v->fn(&(struct norm_gated_args){x, gate, y, w, n, n, n, n, EPS}, 0, 1);
+        norm_rms_ref(&(struct norm_rms_args){x, steps, w, n, n, n, EPS}, 0, 1);
+        for (uint32_t i = 0; i < n; i++) steps[i] *= gate[i] * math_sigmoid(gate[i]);
+        check_same(c, steps, y, n, "width %u, norm then gate: y", n);
+        v->fn(&(struct norm_gated_args){x, gate, gate, w, n, n, n, n, EPS}, 0, 1);
+        check_same(c, y, gate, n, "width %u, in place of the gate: y", n);
+        check_forget(c);
+    }
+}
+
+enum { BENCH_N = 128, BENCH_ROWS = 192 };
+
+struct bench_job {
+    struct norm_gated_args a;
+    norm_gated_fn *fn;
+};
+
+static void run_bench(void *context) {
+    const struct bench_job *j = context;
+    j->fn(&j->a, 0, BENCH_ROWS);
+}
+
+static void bench(struct check *c, const void *variant) {
+    size_t floats = (size_t)BENCH_ROWS * BENCH_N;
+    float *x = check_new(c, floats * sizeof *x, 64), *y = check_new(c, floats * sizeof *y, 64);
+    if (check_failed(c)) return;
+    check_fill(c, x, floats, CHECK_DATA_PLAIN);
+    struct bench_job j = {{x, x, y, x, BENCH_N, BENCH_N, BENCH_N, BENCH_N, EPS}, ((const struct variant *)variant)->fn};
+    double ns = check_time_ns(c, run_bench, &j);
+    j.fn = norm_gated_ref;
+    check_line(c, "norm_gated       %.2f G values/s (%.1f x ref)", (double)floats / ns,
+               check_time_ns(c, run_bench, &j) / ns);
+}
+
+// Wrong on purpose.
+static void gates_before_weight(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    for (uint32_t r = row_begin; r < row_end; r++) {
+        const float *x = a->x + (size_t)r * a->ldx, *gate = a->gate + (size_t)r * a->ldgate;
+        float s = 1.0f / sqrtf(math_squares(x, a->n) / (float)a->n + a->eps);
+        for (uint32_t i = 0; i < a->n; i++)
+            a->y[(size_t)r * a->ldy + i] = ((x[i] * s) * (gate[i] * math_sigmoid(gate[i]))) * a->w[i];
+    }
+}
+
+static void half_norm(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    norm_gated_ref(a, row_begin, row_end);
+    for (uint32_t r = row_begin; r < row_end; r++) {
+        float *y = a->y + (size_t)r * a->ldy;
+        for (uint32_t i = 0; i < a->n; i++) y[i] = bf16_to_float(float_to_bf16(y[i]));
+    }
+}
+
+static void scale_of_first_row(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    if (row_begin == row_end) return;
+    float first = a->x[(size_t)row_begin * a->ldx] * 0.0f; // NaN from a neighbour goes everywhere
+    norm_gated_ref(a, row_begin, row_end);
+    for (uint32_t r = row_begin; r < row_end; r++) a->y[(size_t)r * a->ldy] += first;
+}
+
+static void by_place_in_range(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    for (uint32_t r = row_begin; r < row_end; r++)
+        ((r - row_begin) % 2 ? gates_before_weight : norm_gated_ref)(a, r, r + 1);
+}
+
+static void clears_first(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    for (uint32_t r = row_begin; r < row_end; r++) memset(a->y + (size_t)r * a->ldy, 0, a->n * sizeof *a->y);
+    norm_gated_ref(a, row_begin, row_end);
+}
+
+static void whole_registers(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
+    norm_gated_ref(a, row_begin, row_end);
+    for (uint32_t r = row_begin; r < row_end; r++)
+        for (uint32_t i = a->n; i % 8; i++) a->y[(size_t)r * a->ldy + i] = 0.0f;
+}
+
+static const struct variant wrong[] = {{gates_before_weight}, {half_norm},    {scale_of_first_row},
+                                       {by_place_in_range},   {clears_first}, {whole_registers}};
+static const struct check_fault faults[] = {
+    {"gates_before_weight", "the gate is multiplied before the weight", CHECK_GATE_BITS, &wrong[0]},
+    {"half_norm", "the output is rounded to bfloat16", CHECK_GATE_ACCURACY, &wrong[1]},
+    {"scale_of_first_row", "zero times the first row is added", CHECK_GATE_ROWS, &wrong[2]},
+    {"by_place_in_range", "every second row of a range gates before the weight", CHECK_GATE_PARTITION, &wrong[3]},
+    {"clears_first", "the output is cleared before the input is read", CHECK_GATE_COMPOSITION, &wrong[4]},
+    {"whole_registers", "the last register of a row is stored whole", CHECK_GATE_EDGES, &wrong[5]},
+};
+
+#define VARIANT(fn, isa) static const struct variant fn##_variant = {fn};
+#include "kernels/norm/norm_gated.def"
+#undef VARIANT
+
+static const struct check_kernel kernels[] = {
+#define VARIANT(fn, isa) {"silu", isa, &fn##_variant},
+#include "kernels/norm/norm_gated.def"
+#undef VARIANT
+};
+
+const struct check_family norm_gated_check = {
+    .name = "norm_gated",
+    .domain = "n >= 1, any rows; y may be x or gate",
+    .gate = {bits, accuracy, rows, partition, composition, edges},
+    .bench = bench,
+    .kernels = kernels,
+    .n_kernels = COUNT(kernels),
+    .faults = faults,
+    .n_faults = COUNT(faults),
+};
