@@ -18,7 +18,7 @@ static const struct family *const families[] = {
 };
 
 // With one tap nothing would tell a converted checkpoint from another.
-enum { DIM_MAX = 1 << 30, TAPS_MAX = 64 };
+enum { DIM_MAX = 1 << 30, TAPS_MAX = 8 };
 
 const char *settings_key(struct settings_reader *r, const char *key) {
     snprintf(r->key, sizeof r->key, "%.*s%s%s", (int)r->n_prefix, r->prefix, r->n_prefix ? "." : "", key);
@@ -148,34 +148,50 @@ static enum status read_dim(struct settings_reader *r, const struct arch_setting
     return STATUS_OK;
 }
 
-static enum status check_shared(const struct settings_reader *r, uint64_t heads, uint64_t others, const char *what,
-                                struct err *e) {
-    if (heads % others == 0) return STATUS_OK;
-    return err_set(e, STATUS_INVALID, "%s: %llu heads cannot share %llu %s heads evenly", config_file(r->config),
-                   (unsigned long long)heads, (unsigned long long)others, what);
+// The key of a dim, for messages.
+static const char *key_of(struct settings_reader *r, const struct arch *a, enum dim dim) {
+    const struct arch_setting *s = a->family->settings;
+    while (s->dim != dim) s++;
+    return settings_key(r, config_is_gguf(r->config) ? s->gguf : s->hf);
 }
 
-static enum status derive_dims(const struct settings_reader *r, struct arch *a, struct err *e) {
+static enum status check_shared(struct settings_reader *r, const struct arch *a, enum dim heads, enum dim others,
+                                struct err *e) {
+    if (a->dim[heads] % a->dim[others] == 0) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %s: %llu heads cannot share %llu %s heads evenly", config_file(r->config),
+                   key_of(r, a, heads), (unsigned long long)a->dim[heads], (unsigned long long)a->dim[others],
+                   others == DIM_KV_HEADS ? "kv" : "key");
+}
+
+static enum status check_most(struct settings_reader *r, const struct arch *a, enum dim product, enum dim setting,
+                              struct err *e) {
+    if (a->dim[product] <= DIM_MAX) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %s: heads of %llu values are too large", config_file(r->config),
+                   key_of(r, a, setting), (unsigned long long)a->dim[setting]);
+}
+
+static enum status derive_delta_dims(struct settings_reader *r, struct arch *a, struct err *e) {
+    uint64_t *d = a->dim, taps = d[DIM_DELTA_TAPS];
+    if (taps == 0) return STATUS_OK; // a family without such layers
+    d[DIM_DELTA_VALUES] = d[DIM_DELTA_V_HEADS] * d[DIM_DELTA_V];
+    d[DIM_DELTA_CHANNELS] = 2 * d[DIM_DELTA_K_HEADS] * d[DIM_DELTA_K] + d[DIM_DELTA_VALUES];
+    TRY(check_most(r, a, DIM_DELTA_VALUES, DIM_DELTA_V, e));
+    TRY(check_most(r, a, DIM_DELTA_CHANNELS, DIM_DELTA_K, e));
+    TRY(check_shared(r, a, DIM_DELTA_V_HEADS, DIM_DELTA_K_HEADS, e));
+    if (taps > 1 && taps <= TAPS_MAX) return STATUS_OK;
+    return err_set(e, STATUS_UNSUPPORTED, "%s: %s: %llu taps are not served, only 2 to %d", config_file(r->config),
+                   key_of(r, a, DIM_DELTA_TAPS), (unsigned long long)taps, TAPS_MAX);
+}
+
+static enum status derive_dims(struct settings_reader *r, struct arch *a, struct err *e) {
     uint64_t *d = a->dim;
     d[DIM_Q] = d[DIM_HEADS] * d[DIM_HEAD];
     d[DIM_Q_GATED] = 2 * d[DIM_Q];
     d[DIM_KV] = d[DIM_KV_HEADS] * d[DIM_HEAD];
-    d[DIM_DELTA_VALUES] = d[DIM_DELTA_V_HEADS] * d[DIM_DELTA_V];
-    d[DIM_DELTA_CHANNELS] = 2 * d[DIM_DELTA_K_HEADS] * d[DIM_DELTA_K] + d[DIM_DELTA_VALUES];
-    if (d[DIM_Q_GATED] > DIM_MAX || d[DIM_KV] > DIM_MAX) {
-        return err_set(e, STATUS_INVALID, "%s: heads of %llu values are too large", config_file(r->config),
-                       (unsigned long long)d[DIM_HEAD]);
-    }
-    TRY(check_shared(r, d[DIM_HEADS], d[DIM_KV_HEADS], "kv", e));
-    if (d[DIM_DELTA_TAPS] == 0) return STATUS_OK;
-    TRY(check_shared(r, d[DIM_DELTA_V_HEADS], d[DIM_DELTA_K_HEADS], "linear key", e));
-    if (d[DIM_DELTA_CHANNELS] > DIM_MAX) {
-        return err_set(e, STATUS_INVALID, "%s: %llu channels of linear attention are too many",
-                       config_file(r->config), (unsigned long long)d[DIM_DELTA_CHANNELS]);
-    }
-    if (d[DIM_DELTA_TAPS] > 1 && d[DIM_DELTA_TAPS] <= TAPS_MAX) return STATUS_OK;
-    return err_set(e, STATUS_UNSUPPORTED, "%s: a convolution of %llu taps is not served, only of 2 to %d",
-                   config_file(r->config), (unsigned long long)d[DIM_DELTA_TAPS], TAPS_MAX);
+    TRY(check_most(r, a, DIM_Q_GATED, DIM_HEAD, e));
+    TRY(check_most(r, a, DIM_KV, DIM_HEAD, e));
+    TRY(check_shared(r, a, DIM_HEADS, DIM_KV_HEADS, e));
+    return derive_delta_dims(r, a, e);
 }
 
 // False where the key is absent.

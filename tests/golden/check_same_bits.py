@@ -1,4 +1,4 @@
-"""Equal logits, byte for byte, over instruction sets, thread counts, prefill widths and compilers."""
+"""Equal logits and equal state, byte for byte, over instruction sets, thread counts, prefill widths and compilers."""
 import glob
 import json
 import os
@@ -47,15 +47,17 @@ def check_bits(c, name, binaries, isas, model, ids, brief=False):
         for options in combinations(isas, len(ids), brief):
             label = f"{name}: {binary} {' '.join(map(str, options))}"
             try:
-                rows = checks.logits(binary, model, ids, positions, *options)
+                rows, state = checks.logits_and_state(binary, model, ids, positions, "--state-sha", *options)
             except checks.CommandFailed as failure:
                 c.check(label, False, str(failure))
                 continue
             if first is None:
-                first = rows
+                first, first_state = rows, state
+                c.check(f"{label}: a digest of the state", state and len(state) == 64, f"got {state}")
                 continue
             different = int((rows.view("uint32") != first.view("uint32")).sum()) if rows.shape == first.shape else -1
             c.check(label, different == 0, f"{different} of {first.size} values differ from the first run's")
+            c.equal(f"{label}: state", first_state, state)
 
 
 def main():

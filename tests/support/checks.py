@@ -76,15 +76,20 @@ def generate(binary, model, ids, max_tokens, *options):
 
 def logits(binary, model, ids, positions, *options):
     """`logits` as a float32 array [len(positions), vocabulary]."""
+    return logits_and_state(binary, model, ids, positions, *options)[0]
+
+
+def logits_and_state(binary, model, ids, positions, *options):
+    """The same, and what --state-sha printed where the options hold it."""
     import numpy
     with ids_file(ids) as path, tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "logits.npy")
-        run(binary, "logits", model, "--ids", "@" + path, "--positions", ",".join(map(str, positions)), "--npy", out,
-            *options)
+        text = run(binary, "logits", model, "--ids", "@" + path, "--positions", ",".join(map(str, positions)),
+                   "--npy", out, *options)
         rows = numpy.load(out)
     if rows.dtype != numpy.float32 or rows.ndim != 2 or rows.shape[0] != len(positions):
         raise CommandFailed(f"logits: {rows.dtype} {rows.shape} instead of float32 [{len(positions)}, vocabulary]")
-    return rows
+    return rows, json.loads(text)["state_sha"] if text else None
 
 
 class ids_file:

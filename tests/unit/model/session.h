@@ -39,7 +39,7 @@ static inline bool session_open(struct session *s, const char *path, uint32_t th
         status = backend_open_cpu(&(struct backend_options){.threads = threads, .isa = isa}, &s->backend, &e);
     }
     if (status == STATUS_OK) {
-        struct model_options options = {.n_slots = 2, .context = 2048, .rows_max = 512};
+        struct model_options options = {.n_slots = 3, .context = 2048, .rows_max = 512, .window_rows = 8};
         status = model_open(c, s->backend, &options, NULL, &s->model, &e);
     }
     checkpoint_close(c);
@@ -52,6 +52,12 @@ static inline bool session_open(struct session *s, const char *path, uint32_t th
     s->rule = (struct draw_rule){.n_ids = s->g.vocab};
     for (int32_t i = 0; i < SESSION_PAGES; i++) s->pages[i] = (i * 5 + 3) % (int32_t)s->g.n_pages; // any order
     return true;
+}
+
+// As if nothing had been fed.
+static inline void session_restart(struct session *s) {
+    s->model->ops->reset(s->model, 0);
+    s->n_kept = 0;
 }
 
 static inline struct model_window session_window(struct session *s, enum window_kind kind, uint32_t n_rows) {
@@ -140,6 +146,15 @@ static inline int32_t session_step(struct session *s, int32_t token, float *logi
         test_fail(__FILE__, __LINE__, "%s", e.message);
     if (logits && !session_logits(s, ticket, 0, logits)) return -1;
     return session_keep(s, &w, &(uint32_t){0}, 1) ? drawn : -1;
+}
+
+// The digest of all that slot 0 holds; "" after reporting a failure.
+static inline const char *session_digest(struct session *s, char out[65]) {
+    struct err e = {0};
+    out[0] = '\0';
+    if (s->model->ops->digest(s->model, 0, s->pages, s->n_kept, out, &e) != STATUS_OK)
+        test_fail(__FILE__, __LINE__, "digest: %s", e.message);
+    return out;
 }
 
 #endif
