@@ -1,4 +1,5 @@
 // run: one reply to an argument or a pipe, or a chat.
+#include "cli/conversation.h"
 #include "cli/environment.h"
 #include "cli/lines.h"
 #include "cli/run.h"
@@ -57,27 +58,34 @@ static enum status read_prompt(const struct asked *a, struct buf *out, struct er
     return out->n ? STATUS_OK : err_set(e, STATUS_INVALID, "the prompt is empty");
 }
 
-static enum status encode_prompt(const struct run *r, const struct buf *text, struct ids *ids, struct err *e) {
-    const struct options *o = r->options;
-    if (r->text.chat && !options_has(o, FLAG_RAW)) {
-        const char *system = options_text(o, FLAG_SYSTEM);
-        const struct chat_message messages[] = {
-            {.role = "system", .content = system, .n_content = system ? strlen(system) : 0},
-            {.role = "user", .content = text->data, .n_content = text->n}};
-        size_t skip = system ? 0 : 1;
-        return chat_encode(r->text.chat, r->text.tokenizer, messages + skip, 2 - skip, true, ids, e);
-    }
-    if (!r->text.chat && !options_has(o, FLAG_RAW)) {
-        log_line(&r->session.log, LOG_LEVEL_WARN, "no chat template: the prompt is continued as it is");
-    }
+// The prompt as a conversation of one message, two with --system.
+static enum status encode_chat(const struct run *r, const struct buf *text, struct ids *ids, bool *opens_reasoning,
+                               struct err *e) {
+    const char *system = options_text(r->options, FLAG_SYSTEM);
+    struct conversation c = {0};
+    enum status s = STATUS_OK;
+    if (system) s = conversation_add(&c, "system", (struct conversation_text){system, strlen(system)}, NULL, e);
+    if (s == STATUS_OK) s = conversation_add(&c, "user", (struct conversation_text){text->data, text->n}, NULL, e);
+    if (s == STATUS_OK) s = conversation_encode(&c, &r->text, r->date, ids, opens_reasoning, e);
+    conversation_fini(&c);
+    return s;
+}
+
+static enum status encode_prompt(const struct run *r, const struct buf *text, struct ids *ids, bool *opens_reasoning,
+                                 struct err *e) {
+    bool raw = options_has(r->options, FLAG_RAW);
+    *opens_reasoning = false;
+    if (r->text.chat && !raw) return encode_chat(r, text, ids, opens_reasoning, e);
+    if (!raw) log_line(&r->session.log, LOG_LEVEL_WARN, "no chat template: the prompt is continued as it is");
     return tokenizer_encode(r->text.tokenizer, text->data, text->n, TOKENIZE_SPECIAL, ids, e);
 }
 
 static enum status answer(struct run *r, const struct buf *text, struct err *e) {
     struct ids prompt = {0};
     struct reply reply;
-    enum status s = encode_prompt(r, text, &prompt, e);
-    if (s == STATUS_OK) s = run_reply(r, &prompt, NULL, &reply, e);
+    bool opens_reasoning;
+    enum status s = encode_prompt(r, text, &prompt, &opens_reasoning, e);
+    if (s == STATUS_OK) s = run_reply(r, &prompt, opens_reasoning, NULL, &reply, e);
     ids_fini(&prompt);
     bool stats = options_has(r->options, FLAG_STATS) || isatty(STDERR_FILENO);
     if (s == STATUS_OK && stats) run_print_stats(r, &reply);

@@ -1,8 +1,10 @@
-// Paths from the environment.
+// Paths and the date from the environment.
 #include "cli/environment.h"
 
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum status environment_cache_path(const char *name, struct buf *out, struct err *e) {
@@ -17,4 +19,11 @@ enum status environment_cache_path(const char *name, struct buf *out, struct err
         buf_printf(out, "%s/.cache/tensorfold/%s", home, name);
     }
     return out->failed == STATUS_OK ? STATUS_OK : err_set(e, out->failed, "the cache folder's path is too long");
+}
+
+void environment_today(char out[ENVIRONMENT_DATE_BYTES]) {
+    time_t now = time(NULL);
+    struct tm day = {0};
+    localtime_r(&now, &day);
+    snprintf(out, ENVIRONMENT_DATE_BYTES, "%04d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }

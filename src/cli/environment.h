@@ -1,4 +1,4 @@
-// The only place that reads the environment: where this user's files lie.
+// The only place that reads the environment: where this user's files lie, and what day it is.
 #ifndef TF_CLI_ENVIRONMENT_H
 #define TF_CLI_ENVIRONMENT_H
 
@@ -11,5 +11,9 @@ enum status environment_cache_path(const char *name, struct buf *out, struct err
 
 // The default model's place inside the cache folder.
 #define ENVIRONMENT_DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+// Today's date here, as "YYYY-MM-DD".
+enum { ENVIRONMENT_DATE_BYTES = 32 };
+void environment_today(char out[ENVIRONMENT_DATE_BYTES]);
 
 #endif

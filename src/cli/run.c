@@ -3,6 +3,7 @@
 
 #include "cli/sampling.h"
 #include "cli/visible.h"
+#include "text/reasoning.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -33,6 +34,9 @@ static void *run_text_job(void *context) {
 enum status run_open(struct run *r, const struct options *o, const char *model, struct command_error *e) {
     r->options = o;
     r->to_terminal = isatty(STDOUT_FILENO);
+    const char *date = options_text(o, FLAG_DATE);
+    if (date) snprintf(r->date, sizeof r->date, "%s", date);
+    else environment_today(r->date);
     TRY(session_open(&r->session, o, model, e));
     struct text_job job = {.run = r};
     pthread_t thread;
@@ -52,22 +56,44 @@ void run_close(struct run *r) {
     model_text_close(&r->text);
 }
 
+#define DIM "\033[2m"
+#define UNDIM "\033[0m"
+
 struct printer {
     struct run *run;
-    struct buf *kept;
+    struct run_text *kept;       // or NULL
+    struct reasoning *reasoning; // NULL: text is printed as it comes
+    bool dimmed;
     char last; // byte printed
 };
 
+static void undim(struct printer *p, const char *then) {
+    if (!p->dimmed) return;
+    fputs(UNDIM, stdout);
+    fputs(then, stdout);
+    p->dimmed = false;
+}
+
+static void print_part(void *context, enum reasoning_part part, const char *text, size_t n) {
+    struct printer *p = context;
+    bool thought = part == REASONING_THOUGHT;
+    if (thought && !p->dimmed) fputs(DIM, stdout);
+    if (thought) p->dimmed = true;
+    else undim(p, "\n\n");
+    visible_print(stdout, text, n);
+    if (p->kept) buf_append(thought ? &p->kept->thought : &p->kept->answer, text, n);
+    p->last = text[n - 1];
+}
+
 static void print_text(void *context, const char *text, size_t n) {
     struct printer *p = context;
-    if (p->run->to_terminal) {
-        visible_print(stdout, text, n);
+    if (p->reasoning) {
+        reasoning_feed(p->reasoning, text, n, print_part, p);
     } else {
         fwrite(text, 1, n, stdout);
+        p->last = text[n - 1];
     }
     fflush(stdout);
-    if (p->kept) buf_append(p->kept, text, n);
-    p->last = text[n - 1];
 }
 
 static bool is_cancelled(void *context) {
@@ -75,9 +101,9 @@ static bool is_cancelled(void *context) {
     return p->run->terminal && terminal_interrupted(p->run->terminal);
 }
 
-enum status run_reply(struct run *r, const struct ids *prompt, struct buf *kept, struct reply *out, struct err *e) {
+static enum status run_printed(struct printer *p, const struct ids *prompt, struct reply *out, struct err *e) {
+    struct run *r = p->run;
     const struct options *o = r->options;
-    struct printer printer = {.run = r, .kept = kept, .last = '\n'};
     struct reply_request request = {.tokenizer = r->text.tokenizer,
                                     .prompt = prompt->at,
                                     .n_prompt = prompt->n,
@@ -89,11 +115,25 @@ enum status run_reply(struct run *r, const struct ids *prompt, struct buf *kept,
                                     .n_stops = o->n_list,
                                     .text = print_text,
                                     .cancelled = is_cancelled,
-                                    .context = &printer};
+                                    .context = p};
     request.rule.seed = sampling_seed(o, prompt->at, prompt->n);
-    enum status s = reply_run(&r->session, &request, out, e);
-    if (printer.last != '\n') fputc('\n', stdout);
+    return reply_run(&r->session, &request, out, e);
+}
+
+enum status run_reply(struct run *r, const struct ids *prompt, bool opens_reasoning, struct run_text *kept,
+                      struct reply *out, struct err *e) {
+    static const struct chat_facts none;
+    const struct chat_facts *facts = r->text.chat ? chat_template_facts(r->text.chat) : &none;
+    struct printer p = {.run = r, .kept = kept, .last = '\n'};
+    if (r->to_terminal || kept) {
+        TRY(reasoning_new(facts->think_open, facts->think_close, opens_reasoning, &p.reasoning, e));
+    }
+    enum status s = run_printed(&p, prompt, out, e);
+    if (p.reasoning) reasoning_finish(p.reasoning, print_part, &p);
+    undim(&p, "");
+    if (p.last != '\n') fputc('\n', stdout);
     fflush(stdout);
+    reasoning_free(p.reasoning);
     return s;
 }
 

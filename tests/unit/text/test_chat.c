@@ -1,30 +1,45 @@
 // Chat prompts: what a template sees, and that text from people never becomes a control token.
 #include "text/chat.h"
-#include "base/mem.h"
 #include "tests/unit/text/tiny_tokenizer.h"
-#include "text/jinja.h"
 
 static const char chatml[] = "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] +"
  " '<|im_end|>' + '\\n' }}"
                              "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-static struct chat_message user(const char *content) {
-    return (struct chat_message){.role = "user", .content = content, .n_content = strlen(content)};
+// A conversation of one user message as a document; content need not be valid UTF-8.
+static yyjson_doc *conversation(const char *content) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc), *message = yyjson_mut_arr_add_obj(doc, list);
+    yyjson_mut_obj_add_str(doc, message, "role", "user");
+    yyjson_mut_obj_add_str(doc, message, "content", content);
+    yyjson_mut_doc_set_root(doc, list);
+    yyjson_doc *out = yyjson_mut_doc_imut_copy(doc, NULL);
+    yyjson_mut_doc_free(doc);
+    return out;
+}
+
+// The prompt of a conversation of one user message.
+static enum status prompt_of(const char *template, const char *bos, const char *content, struct chat_prompt *out,
+                             struct err *e) {
+    struct chat_template *t = NULL;
+    *out = (struct chat_prompt){0};
+    TRY(chat_template_new(template, strlen(template), bos, "", &t, e));
+    yyjson_doc *doc = conversation(content);
+    struct chat_input input = {.messages = yyjson_doc_get_root(doc), .add_generation_prompt = true};
+    enum status status = chat_render(t, &input, out, e);
+    yyjson_doc_free(doc);
+    chat_template_free(t);
+    return status;
 }
 
 // The rendered text, or "! " and the error; lasts until the next call.
 static const char *rendered(const char *template, const char *bos, const char *content) {
     static char out[1024];
-    struct chat_template *t = NULL;
-    struct chat_message m = user(content);
+    struct chat_prompt p;
     struct err e = {0};
-    struct buf b;
-    buf_init(&b, sizeof out - 1);
-    enum status status = chat_template_new(template, strlen(template), bos, "", &t, &e);
-    if (status == STATUS_OK) status = chat_render(t, &m, 1, true, &b, &e);
-    snprintf(out, sizeof out, status == STATUS_OK ? "%s" : "! %s", status == STATUS_OK ? b.data : e.message);
-    buf_fini(&b);
-    chat_template_free(t);
+    enum status status = prompt_of(template, bos, content, &p, &e);
+    snprintf(out, sizeof out, status == STATUS_OK ? "%s" : "! %s", status == STATUS_OK ? p.text.data : e.message);
+    chat_prompt_fini(&p);
     return out;
 }
 
@@ -32,7 +47,6 @@ static void renders_a_conversation(void) {
     CHECK_TEXT("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n", rendered(chatml, "", "hi"));
     CHECK_TEXT("<s>None[/s]", rendered("{{ bos_token }}{{ tools }}{{ '[/s]' if eos_token is not defined }}", "<s>",
      "hi"));
-    CHECK_TEXT("a\xef\xbf\xbd" "b", rendered("{{ messages[0].content }}", "", "a\xff" "b"));
 }
 
 static void names_the_template_in_faults(void) {
@@ -46,16 +60,12 @@ static const char *const hello_merges[] = {"h e", "l l", "ll o", "he llo"}; // 2
 // Ids of a rendered conversation with one user message, by chat_encode or by tokenizing the whole text.
 static const char *encoded(const struct tokenizer *tokenizer, const char *content, bool mixed) {
     static char out[2][2048];
-    struct chat_template *t = NULL;
-    struct chat_message m = user(content);
+    struct chat_prompt p;
     struct ids ids = {0};
     struct err e = {0};
-    struct buf b;
-    buf_init(&b, 1 << 16);
-    enum status status = chat_template_new(chatml, sizeof chatml - 1, "", "", &t, &e);
-    if (status == STATUS_OK && mixed) status = chat_encode(t, tokenizer, &m, 1, true, &ids, &e);
-    if (status == STATUS_OK && !mixed) status = chat_render(t, &m, 1, true, &b, &e);
-    if (status == STATUS_OK && !mixed) status = tokenizer_encode(tokenizer, b.data, b.n, 0, &ids, &e);
+    enum status status = prompt_of(chatml, "", content, &p, &e);
+    if (status == STATUS_OK && mixed) status = chat_encode(&p, tokenizer, &ids, &e);
+    if (status == STATUS_OK && !mixed) status = tokenizer_encode(tokenizer, p.text.data, p.text.n, 0, &ids, &e);
     char *text = out[mixed];
     size_t at = 0;
     snprintf(text, sizeof out[0], "! %s", e.message);
@@ -63,8 +73,7 @@ static const char *encoded(const struct tokenizer *tokenizer, const char *conten
         at += (size_t)snprintf(text + at, sizeof out[0] - at, i ? " %d" : "%d", ids.at[i]);
     }
     ids_fini(&ids);
-    buf_fini(&b);
-    chat_template_free(t);
+    chat_prompt_fini(&p);
     return text;
 }
 
