@@ -27,8 +27,8 @@ struct run_text {
 enum status run_open(struct run *r, const struct options *o, const char *model, struct command_error *e) TF_MUST_CHECK;
 void run_close(struct run *r);
 
-// Prints a reply to `prompt` on standard output and ends it with a newline; reasoning, which `opens_reasoning` says that
-// it begins with, is dimmed on a terminal and otherwise printed as it comes. `kept` (or NULL) receives the text.
+// Prints a reply to `prompt` on standard output and ends it with a newline. Reasoning (the reply begins with it where
+// `opens_reasoning`) is dimmed on a terminal, else printed as it comes. `kept` (or NULL) receives the text.
 enum status run_reply(struct run *r, const struct ids *prompt, bool opens_reasoning, struct run_text *kept,
                       struct reply *out, struct err *e) TF_MUST_CHECK;
 

@@ -206,7 +206,8 @@ static void probe_history(struct prober *p, struct chat_facts *f) {
         bool shown = shows(p, messages, "zqtt", "");
         const char *calls = f->arguments_text ? CALLS(TEXT) : CALLS(OBJECT);
         snprintf(messages, sizeof messages,
-                 "[" USER_A ",{\"role\":\"assistant\",\"content\":\"\",\"%s\":\"zqhh\",%s}," RESULT "]", keys[i], calls);
+                 "[" USER_A ",{\"role\":\"assistant\",\"content\":\"\",\"%s\":\"zqhh\",%s}," RESULT "]", keys[i],
+                 calls);
         if (shown || (f->tool_calls && shows(p, messages, "zqhh", ""))) f->reasoning_key = keys[i];
     }
     f->history_reasoning = f->reasoning_key != NULL;
