@@ -1,5 +1,4 @@
 """Damaged checkpoints: each a small change of a good one, refused at once with one message that names what is wrong."""
-import copy
 import json
 import os
 import struct
@@ -12,79 +11,12 @@ import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 import checks
+from checkpoint_folder import CONFIG, INDEX, ST, Folder, tensors
 
 SECONDS = 5
 PEAK_KB = 200 * 1024
 EMBED = "model.embed_tokens.weight"
 Q = "model.layers.0.self_attn.q_proj.weight"
-ST, INDEX, CONFIG = "model.safetensors", "model.safetensors.index.json", "config.json"
-
-
-class Folder:
-    """A safetensors checkpoint in parts that a case may change before it is written."""
-
-    def __init__(self, source):
-        with open(os.path.join(source, ST), "rb") as f:
-            image = f.read()
-        n = struct.unpack("<Q", image[:8])[0]
-        self.header, self.data = json.loads(image[8:8 + n]), image[8 + n:]
-        with open(os.path.join(source, CONFIG), encoding="utf-8") as f:
-            self.config = json.load(f)
-        self.header_text = self.length = self.config_text = self.cut = None
-        self.padding, self.files, self.single = b"", {}, True
-
-    def image(self):
-        text = self.header_text or json.dumps(self.header).encode()
-        text += self.padding
-        image = struct.pack("<Q", len(text) if self.length is None else self.length) + text + self.data
-        return image[:self.cut]
-
-    def add(self, name, dtype, shape, data):
-        start = len(self.data)
-        self.header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, start + len(data)]}
-        self.data += data
-
-    def drop(self, name):
-        """Removes a tensor with its bytes, so that nothing but the tensor is missing."""
-        start, end = self.header.pop(name)["data_offsets"]
-        self.data = self.data[:start] + self.data[end:]
-        for entry in tensors(self.header).values():
-            if entry["data_offsets"][0] >= end:
-                entry["data_offsets"] = [at - (end - start) for at in entry["data_offsets"]]
-
-    def split(self):
-        """Two shards and an index, which it returns for a case to change."""
-        names, shards = sorted(tensors(self.header)), {}
-        for number, part in enumerate((names[:5], names[5:]), 1):
-            name, header, data = f"model-0000{number}-of-00002.safetensors", {}, b""
-            for tensor in part:
-                entry = copy.deepcopy(self.header[tensor])
-                bytes_ = self.data[slice(*entry["data_offsets"])]
-                entry["data_offsets"] = [len(data), len(data) + len(bytes_)]
-                header[tensor], data = entry, data + bytes_
-                shards[tensor] = name
-            text = json.dumps(header).encode()
-            self.files[name] = struct.pack("<Q", len(text)) + text + data
-        self.single = False
-        return {"metadata": {"total_size": len(self.data)}, "weight_map": shards}
-
-    def put_index(self, index):
-        self.files[INDEX] = index if isinstance(index, bytes) else json.dumps(index).encode()
-
-    def write(self, path):
-        os.makedirs(path)
-        files = dict(self.files)
-        if self.single:
-            files.setdefault(ST, self.image())
-        files.setdefault(CONFIG, self.config_text or json.dumps(self.config).encode())
-        for name, content in files.items():
-            if content is not None:
-                with open(os.path.join(path, name), "wb") as f:
-                    f.write(content)
-
-
-def tensors(header):
-    return {name: entry for name, entry in header.items() if name != "__metadata__"}
 
 
 def entry_case(name, **changes):
@@ -222,6 +154,85 @@ FOLDER_CASES = [
 ]
 
 
+LINEAR = "model.layers.0.linear_attn."
+
+
+def turn_taps(layer):
+    """One convolution as a converter leaves it, among others as they were published."""
+    def change(f):
+        f.header[f"model.layers.{layer}.linear_attn.conv1d.weight"]["shape"] = [320, 4, 1]
+    return change
+
+
+def nest(**changes):
+    """All settings inside text_config, some of them changed there."""
+    def change(f):
+        f.config = {"model_type": "qwen3_5", "text_config": {**f.config, **changes}}
+    return change
+
+
+def types(*names):
+    return config_case(layer_types=list(names))
+
+
+HYBRID_CASES = [
+    ("no gate on attention", config_case(attn_output_gate=False), [CONFIG, "attn_output_gate"]),
+    ("another gate on the delta rule", config_case(output_gate_type="sigmoid"), [CONFIG, "output_gate_type"]),
+    ("another gate, nested", nest(output_gate_type="sigmoid"), [CONFIG, "text_config.output_gate_type"]),
+    ("experts", nest(num_experts=8), [CONFIG, "text_config.num_experts"]),
+    ("another family inside", nest(model_type="qwen3_5_moe_text"), [CONFIG, "text_config.model_type"]),
+    ("quantised", config_case(quantization={"bits": 4, "group_size": 64}), [CONFIG, "quantization"]),
+    ("missing key, nested", nest(linear_num_key_heads=None), [CONFIG, "text_config.linear_num_key_heads"]),
+    ("key of the wrong type", config_case(linear_value_head_dim="wide"), [CONFIG, "linear_value_head_dim"]),
+    ("value heads that do not divide", config_case(linear_num_key_heads=4), [CONFIG, "linear_num_value_heads"]),
+    ("heads beyond reason", config_case(linear_key_head_dim=1 << 29), [CONFIG, "linear_key_head_dim"]),
+    ("one tap", config_case(linear_conv_kernel_dim=1), [CONFIG, "linear_conv_kernel_dim"]),
+    ("too many taps", config_case(linear_conv_kernel_dim=99), [CONFIG, "linear_conv_kernel_dim"]),
+    ("too few kinds", types("full_attention"), [CONFIG, "layer_types"]),
+    ("an unknown kind", types(*["sliding_attention"] * 6), [CONFIG, "layer_types", "sliding_attention"]),
+    ("an interval of 0", config_case(layer_types=..., full_attention_interval=0), [CONFIG, "full_attention_interval"]),
+    ("kinds unlike the tensors", types(*["full_attention"] * 6), ["model.layers.0.self_attn.q_proj.weight"]),
+    ("kinds that leave tensors over", types(*["linear_attention"] * 6), ["model.layers.3.linear_attn.conv1d.weight"]),
+    ("share above 1", config_case(rope_parameters={"rope_type": "default", "partial_rotary_factor": 1.5}),
+     [CONFIG, "turned"]),
+    ("share of nothing", config_case(rope_parameters={"rope_type": "default", "partial_rotary_factor": 0.01}),
+     [CONFIG, "turned"]),
+    ("negative share", config_case(rope_parameters={"rope_type": "default", "partial_rotary_factor": -0.5}),
+     [CONFIG, "partial_rotary_factor"]),
+    ("taps in two orders", turn_taps(2), [ST, "model.layers.2.linear_attn.conv1d.weight"]),
+    ("taps without their middle", entry_case(LINEAR + "conv1d.weight", shape=[320, 4]), [ST, "conv1d.weight"]),
+    ("wrong shape of the decay", entry_case(LINEAR + "A_log", shape=[3, 2]), [ST, LINEAR + "A_log"]),
+    ("decay in whole numbers", entry_case(LINEAR + "A_log", dtype="I16"), [ST, LINEAR + "A_log", "I16"]),
+    ("missing decay", lambda f: f.drop(LINEAR + "A_log"), [LINEAR + "A_log"]),
+    ("missing step bias", lambda f: f.drop(LINEAR + "dt_bias"), [LINEAR + "dt_bias"]),
+    ("missing norm of the delta rule", lambda f: f.drop(LINEAR + "norm.weight"), [LINEAR + "norm.weight"]),
+    ("missing norm of the queries", lambda f: f.drop("model.layers.3.self_attn.q_norm.weight"),
+     ["model.layers.3.self_attn.q_norm.weight"]),
+    ("queries without gates", entry_case("model.layers.3.self_attn.q_proj.weight", shape=[384, 384]),
+     [ST, "model.layers.3.self_attn.q_proj.weight", "[768, 192]"]),
+    ("a bias on the convolution", lambda f: f.add(LINEAR + "conv1d.bias", "BF16", [320], b"\0" * 640),
+     [ST, LINEAR + "conv1d.bias"]),
+    ("scales beside a weight", lambda f: f.add(LINEAR + "out_proj.scales", "BF16", [4], b"\0" * 8),
+     [ST, LINEAR + "out_proj.scales"]),
+]
+
+QWEN3_CASES = [
+    ("a sliding window", config_case(use_sliding_window=True, sliding_window=64), [CONFIG, "use_sliding_window"]),
+    ("layers with a window", types(*["sliding_attention"] * 4), [CONFIG, "layer_types", "sliding_attention"]),
+    ("linear layers", types(*["linear_attention"] * 4), [CONFIG, "layer_types", "linear_attention"]),
+    ("partial rotation", config_case(partial_rotary_factor=0.5), [CONFIG, "partial_rotary_factor"]),
+    ("no head size", config_case(head_dim=...), [CONFIG, "head_dim"]),
+    ("missing norm of the keys", lambda f: f.drop("model.layers.2.self_attn.k_norm.weight"),
+     ["model.layers.2.self_attn.k_norm.weight"]),
+    ("norm of another head size", entry_case("model.layers.1.self_attn.q_norm.weight", shape=[32, 2]),
+     [ST, "model.layers.1.self_attn.q_norm.weight"]),
+    ("biases without their tensors", config_case(attention_bias=True), ["model.layers.0.self_attn.q_proj.bias"]),
+]
+
+# what the cases damage, and the cases
+FOLDERS = [("llama_scaled_bias", FOLDER_CASES), ("qwen3_5", HYBRID_CASES), ("qwen3", QWEN3_CASES)]
+
+
 def write_gguf(path):
     """A small random llama model without an output matrix (tied), by an independent writer."""
     import gguf
@@ -284,6 +295,8 @@ GGUF_CASES = [
     ("setting of the wrong type", poke(("llama.block_count", 0), "I", 6), ["llama.block_count"]),
     ("missing setting", rename("llama.embedding_length", "llama.embedding_lengtx"), ["llama.embedding_length"]),
     ("unknown architecture", rename("llama", "lambs"), ["lambs"]),
+    ("hybrid architecture", lambda image: image.replace(b"\5\0\0\0\0\0\0\0llama", b"\6\0\0\0\0\0\0\0qwen35"),
+     ["general.architecture", "qwen35"]),
     ("name twice", rename(GQ, "blk.0.attn_k.weight"), ["blk.0.attn_k.weight", "twice"]),
     ("missing tensor", rename(GQ, "blk.0.attn_x.weight"), [GQ]),
     ("dimensions 0", poke((GQ, 0), "I", 0), [GQ, "0 dimensions"]),
@@ -383,11 +396,12 @@ def main():
     golden = os.path.join(arguments.tests, "golden")
     with tempfile.TemporaryDirectory() as folder:
         check_good(c, arguments, golden, folder)
-        for i, (name, change, words) in enumerate(FOLDER_CASES):
-            f, path = Folder(os.path.join(golden, "llama_scaled_bias")), os.path.join(folder, f"case{i}")
-            change(f)
-            f.write(path)
-            check_refused(c, arguments, name, path, words)
+        for source, cases in FOLDERS:
+            for i, (name, change, words) in enumerate(cases):
+                f, path = Folder(os.path.join(golden, source)), os.path.join(folder, f"{source}{i}")
+                change(f)
+                f.write(path)
+                check_refused(c, arguments, f"{source}: {name}", path, words)
         good = os.path.join(folder, "good.gguf")
         write_gguf(good)
         status, message, _, _ = run_measured([arguments.binary, "info", good])
