@@ -73,7 +73,7 @@ struct scratch_plan {
 
 static bool plan_delta(const struct cpu_backend *c, const struct backend_limits *l, struct scratch_plan *s) {
     struct cpu_delta_sizes d;
-    if (!cpu_delta_count(l, &d)) return false;
+    if (!cpu_delta_count(c, l, &d)) return false;
     s->delta_floats = d.scratch;
     return add_piece(&s->bytes, &s->delta_windows, d.rows ? l->slots : 0, sizeof *c->delta_windows) &&
            add_piece(&s->bytes, &s->delta_rows, d.rows, sizeof *c->delta_rows) &&

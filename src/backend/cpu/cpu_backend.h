@@ -79,7 +79,8 @@ void cpu_move(struct backend *b, const struct op_move *op);
 struct cpu_delta_sizes {
     size_t rows, channels, c, gates, scratch;
 };
-bool cpu_delta_count(const struct backend_limits *limits, struct cpu_delta_sizes *sizes); // false: cannot be counted
+// False when it cannot be counted.
+bool cpu_delta_count(const struct cpu_backend *c, const struct backend_limits *limits, struct cpu_delta_sizes *sizes);
 
 enum status cpu_weight_bytes(struct backend *b, enum dtype dtype, uint64_t n, uint64_t k, const char *what,
                              size_t *bytes, struct err *e) TF_MUST_CHECK;

@@ -10,9 +10,12 @@ static struct delta_shape shape_of(const struct backend_delta *m) {
     return (struct delta_shape){.k_heads = m->k_heads, .v_heads = m->v_heads, .k_dim = m->k_dim, .v_dim = m->v_dim};
 }
 
-static uint32_t columns_of(uint32_t v_dim) { return v_dim < DELTA_COLUMNS ? v_dim : DELTA_COLUMNS; }
+static uint32_t columns_of(const struct cpu_backend *c, uint32_t v_dim) {
+    uint32_t columns = delta_step_columns(c->isa);
+    return v_dim < columns ? v_dim : columns;
+}
 
-bool cpu_delta_count(const struct backend_limits *l, struct cpu_delta_sizes *s) {
+bool cpu_delta_count(const struct cpu_backend *c, const struct backend_limits *l, struct cpu_delta_sizes *s) {
     const struct backend_delta *m = &l->delta;
     *s = (struct cpu_delta_sizes){0};
     if (m->taps == 0) return true;
@@ -27,9 +30,10 @@ bool cpu_delta_count(const struct backend_limits *l, struct cpu_delta_sizes *s) 
     if (!checked_mul(s->rows, s->channels, &s->c) || !checked_mul(m->v_heads, 2, &heads) ||
         !checked_mul(s->rows, heads, &s->gates))
         return false;
-    if (!checked_mul(m->k_dim, columns_of(m->v_dim), &block) || !checked_mul(block, (size_t)m->held_rows + 2, &block))
+    if (!checked_mul(m->k_dim, columns_of(c, m->v_dim), &block) ||
+        !checked_mul(block, (size_t)m->held_rows + 2, &block))
         return false;
-    s->scratch = delta_scratch_floats(m->k_dim, columns_of(m->v_dim), m->held_rows);
+    s->scratch = delta_scratch_floats(m->k_dim, columns_of(c, m->v_dim), m->held_rows);
     return checked_round_up(s->scratch, 16, &s->scratch);
 }
 
@@ -124,7 +128,7 @@ static void run_part(void *context, uint32_t part, uint32_t parts, uint32_t work
 void cpu_delta(struct backend *b, const struct op_delta *op) {
     struct cpu_backend *c = cpu_of(b);
     const struct backend_delta *m = op->memory;
-    struct delta_job j = {.c = c, .pass = pass_of(c, op), .columns = columns_of(m->v_dim), .slices = c->threads};
+    struct delta_job j = {.c = c, .pass = pass_of(c, op), .columns = columns_of(c, m->v_dim), .slices = c->threads};
     j.blocks = (uint32_t)ceil_div(m->v_dim, j.columns);
     size_t channels = delta_channels(&j.pass.shape), state = (size_t)m->v_heads * m->k_dim * m->v_dim;
     uint64_t rows = j.pass.n_rows;

@@ -49,7 +49,8 @@ static void bits(struct check *c, const void *variant) {
     for (uint32_t i = 0; i < CASES * (CHECK_DATA_COUNT + 1) && !check_failed(c); i++) {
         struct problem p;
         uint32_t kind = i / CASES;
-        problem_new(c, &p, widths[i % WIDTHS], i / WIDTHS % CONV_TAPS_MAX + 1, (enum check_data)(kind % CHECK_DATA_COUNT));
+        enum check_data data = (enum check_data)(kind % CHECK_DATA_COUNT);
+        problem_new(c, &p, widths[i % WIDTHS], i / WIDTHS % CONV_TAPS_MAX + 1, data);
         struct conv_silu_args want = other(c, &p);
         if (check_failed(c)) return;
         if (kind == CHECK_DATA_COUNT) {

@@ -3,12 +3,10 @@
 #define TF_KERNELS_DELTA_DELTA_H
 
 #include "base/cpu.h"
+#include "kernels/math/math.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-// Columns of a state that are worked on at once: k_dim of them stay in a core's first cache.
-enum { DELTA_COLUMNS = 32 };
 
 // Channels of a row, side by side: q [k_heads][k_dim], k [k_heads][k_dim], v [v_heads][v_dim].
 // Value head j goes with key head j / (v_heads / k_heads); v_heads is a multiple of k_heads.
@@ -39,7 +37,8 @@ typedef void delta_prepare_fn(const struct delta_prepare_args *a, uint32_t begin
 
 // What every variant of delta_prepare shares: k_dim^-1/2 rounded once; the gates of key heads [begin, end).
 float delta_query_factor(const struct delta_shape *s);
-void delta_gates(const struct delta_prepare_args *a, uint32_t begin, uint32_t end);
+void delta_gates(const struct delta_prepare_args *a, uint32_t begin, uint32_t end, math_row_fn *exp,
+                 math_row_fn *sigmoid);
 
 // One row of one value head, columns of its state S [k_dim][columns] each by itself:
 //   D = S * alpha;  m = sum over i of D[i] * k[i];  d = beta * (v - m);  S'[i] = fmaf(k[i], d, D[i]);
@@ -59,6 +58,7 @@ typedef void delta_step_fn(const struct delta_step_args *a);
 
 delta_prepare_fn *delta_prepare_select(enum isa isa);
 delta_step_fn *delta_step_select(enum isa isa);
+uint32_t delta_step_columns(enum isa isa); // that are best done at once: enough sums to fill the pipes
 
 #define VARIANT(fn, isa) delta_prepare_fn fn;
 #include "kernels/delta/delta_prepare.def"

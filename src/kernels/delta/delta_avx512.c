@@ -24,11 +24,11 @@ void delta_prepare_avx512(const struct delta_prepare_args *a, uint32_t begin, ui
         unit(a->c + (size_t)h * s->k_dim, s->k_dim, delta_query_factor(s));
         unit(a->c + (size_t)(s->k_heads + h) * s->k_dim, s->k_dim, 1.0f);
     }
-    delta_gates(a, begin, end);
+    delta_gates(a, begin, end, math_exp_row_avx512, math_sigmoid_row_avx512);
 }
 
-// n registers of columns from c on, the last one maybe in part: one sweep reads, decays and sums, the next updates and
-// sums.
+// n registers of columns from c on, the last one maybe in part: one sweep reads the memory, the next
+// updates it and reads it again. Decaying twice is cheaper than storing twice.
 ALWAYS_INLINE void step_registers(const struct delta_step_args *a, uint32_t c, int n) {
     const float *from = a->from + c;
     float *to = a->to + c;
@@ -36,21 +36,19 @@ ALWAYS_INLINE void step_registers(const struct delta_step_args *a, uint32_t c, i
     __m512 alpha = _mm512_set1_ps(a->alpha), beta = _mm512_set1_ps(a->beta), d[4], y[4];
     UNROLL for (int t = 0; t < n; t++) in[t] = math_first_avx512(a->columns - c - 16 * (uint32_t)t);
     UNROLL for (int t = 0; t < n; t++) d[t] = y[t] = _mm512_setzero_ps();
-    for (uint32_t i = 0; i < a->k_dim; i++, from += a->ld_from, to += a->ld_to) {
+    for (uint32_t i = 0; i < a->k_dim; i++, from += a->ld_from) {
         __m512 k = _mm512_set1_ps(a->k[i]);
-        UNROLL for (int t = 0; t < n; t++) {
-            __m512 decayed = _mm512_mul_ps(_mm512_maskz_loadu_ps(in[t], from + 16 * t), alpha);
-            _mm512_mask_storeu_ps(to + 16 * t, in[t], decayed);
-            d[t] = _mm512_fmadd_ps(decayed, k, d[t]);
-        }
+        UNROLL for (int t = 0; t < n; t++)
+            d[t] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_maskz_loadu_ps(in[t], from + 16 * t), alpha), k, d[t]);
     }
     UNROLL for (int t = 0; t < n; t++)
         d[t] = _mm512_mul_ps(beta, _mm512_sub_ps(_mm512_maskz_loadu_ps(in[t], a->v + c + 16 * t), d[t]));
-    to = a->to + c;
-    for (uint32_t i = 0; i < a->k_dim; i++, to += a->ld_to) {
+    from = a->from + c;
+    for (uint32_t i = 0; i < a->k_dim; i++, from += a->ld_from, to += a->ld_to) {
         __m512 k = _mm512_set1_ps(a->k[i]), q = _mm512_set1_ps(a->q[i]);
         UNROLL for (int t = 0; t < n; t++) {
-            __m512 updated = _mm512_fmadd_ps(k, d[t], _mm512_maskz_loadu_ps(in[t], to + 16 * t));
+            __m512 decayed = _mm512_mul_ps(_mm512_maskz_loadu_ps(in[t], from + 16 * t), alpha);
+            __m512 updated = _mm512_fmadd_ps(k, d[t], decayed);
             _mm512_mask_storeu_ps(to + 16 * t, in[t], updated);
             y[t] = _mm512_fmadd_ps(updated, q, y[t]);
         }

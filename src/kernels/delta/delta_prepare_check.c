@@ -49,7 +49,8 @@ static void edges(struct check *c, const void *variant) { check_rows_edges(c, &o
 // Two rows of the same random input: one to be made whole, one to be made another way.
 static struct check_rows_call two_rows(struct check *c, uint32_t n) {
     uint32_t floats = KEYS * n + 3 * V_HEADS;
-    float *in = check_new(c, (size_t)2 * floats * sizeof *in, 4), *out = check_new(c, (size_t)2 * floats * sizeof *out, 4);
+    size_t bytes = (size_t)2 * floats * sizeof(float);
+    float *in = check_new(c, bytes, 4), *out = check_new(c, bytes, 4);
     if (check_failed(c)) return (struct check_rows_call){0};
     check_fill(c, in, floats, CHECK_DATA_PLAIN);
     memcpy(in + floats, in, floats * sizeof *in);
@@ -183,7 +184,7 @@ static void one_product(const struct delta_prepare_args *a, uint32_t begin, uint
         float *k = q + (size_t)K_HEADS * n, s_k = 1.0f / sqrtf(math_squares(k, n) + DELTA_UNIT_EPS);
         for (uint32_t i = 0; i < n; i++) q[i] *= both, k[i] *= s_k;
     }
-    delta_gates(a, begin, end);
+    delta_gates(a, begin, end, math_exp_row_ref, math_sigmoid_row_ref);
 }
 
 static void no_softplus(const struct delta_prepare_args *a, uint32_t begin, uint32_t end) {

@@ -9,12 +9,12 @@ static float softplus(float x) { return x > 20.0f ? x : (float)math_log1p64(math
 
 float delta_query_factor(const struct delta_shape *s) { return (float)(1.0 / sqrt((double)s->k_dim)); }
 
-void delta_gates(const struct delta_prepare_args *a, uint32_t begin, uint32_t end) {
-    uint32_t group = a->shape->v_heads / a->shape->k_heads;
-    for (uint32_t j = begin * group; j < end * group; j++) {
-        a->alpha[j] = math_exp(a->decay[j] * softplus(a->a[j] + a->dt_bias[j]));
-        a->beta[j] = math_sigmoid(a->b[j]);
-    }
+void delta_gates(const struct delta_prepare_args *a, uint32_t begin, uint32_t end, math_row_fn *exp,
+                 math_row_fn *sigmoid) {
+    uint32_t group = a->shape->v_heads / a->shape->k_heads, first = begin * group, n = (end - begin) * group;
+    for (uint32_t j = first; j < first + n; j++) a->alpha[j] = a->decay[j] * softplus(a->a[j] + a->dt_bias[j]);
+    exp(a->alpha + first, a->alpha + first, n);
+    sigmoid(a->b + first, a->beta + first, n);
 }
 
 static void unit(float *x, uint32_t n, float factor) {
@@ -28,7 +28,7 @@ void delta_prepare_ref(const struct delta_prepare_args *a, uint32_t begin, uint3
         unit(a->c + (size_t)h * s->k_dim, s->k_dim, delta_query_factor(s));
         unit(a->c + (size_t)(s->k_heads + h) * s->k_dim, s->k_dim, 1.0f);
     }
-    delta_gates(a, begin, end);
+    delta_gates(a, begin, end, math_exp_row_ref, math_sigmoid_row_ref);
 }
 
 void delta_step_ref(const struct delta_step_args *a) {
@@ -65,3 +65,5 @@ delta_step_fn *delta_step_select(enum isa isa) {
 #undef VARIANT
     return best;
 }
+
+uint32_t delta_step_columns(enum isa isa) { return isa >= ISA_AVX512 ? 64 : 32; }

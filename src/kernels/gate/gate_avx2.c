@@ -7,8 +7,10 @@ void gate_sigmoid_avx2(const struct gate_sigmoid_args *a, uint32_t row_begin, ui
         const float *x = a->x + (size_t)r * a->ldx, *gate = a->gate + (size_t)r * a->ldgate;
         float *y = a->y + (size_t)r * a->ldy;
         uint32_t i = 0;
-        for (; i + 8 <= a->n; i += 8)
-            _mm256_storeu_ps(y + i, _mm256_mul_ps(_mm256_loadu_ps(x + i), math_sigmoid_avx2(_mm256_loadu_ps(gate + i))));
+        for (; i + 8 <= a->n; i += 8) {
+            __m256 share = math_sigmoid_avx2(_mm256_loadu_ps(gate + i));
+            _mm256_storeu_ps(y + i, _mm256_mul_ps(_mm256_loadu_ps(x + i), share));
+        }
         if (i == a->n) continue;
         __m256i in = math_first_avx2((int)(a->n - i));
         __m256 share = math_sigmoid_avx2(_mm256_maskload_ps(gate + i, in));
