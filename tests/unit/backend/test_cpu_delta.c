@@ -262,14 +262,16 @@ static void follows_the_formula(void) {
     }
 }
 
+static const uint32_t thread_counts[] = {1, 2, 3, 7};
+
 static void prompts_in_any_cut_are_equal(void) {
-    static const uint32_t threads[] = {1, 2, 3, 7}, steps[] = {1, 2, 3, 5, FIRST};
+    static const uint32_t steps[] = {1, 2, 3, 5, FIRST};
     static float want[FIRST * VALUES], got[FIRST * VALUES];
     static struct memory end, m;
     serial(first_tokens, FIRST, want, &end);
     for (size_t i = 0; i < 20; i++) {
         struct lab l;
-        if (!lab_open(&l, threads[i % 4], i < 10 ? isa_best() : ISA_REF)) return;
+        if (!lab_open(&l, thread_counts[i % 4], i < 10 ? isa_best() : ISA_REF)) return;
         for (uint32_t at = 0, step = steps[i % 5]; at < FIRST; at += step) {
             struct forward f = {0};
             uint32_t n = FIRST - at < step ? FIRST - at : step;
@@ -283,8 +285,202 @@ static void prompts_in_any_cut_are_equal(void) {
     }
 }
 
+// A window of two committed rows and a tree behind them:
+//   10 - 11 - 12 - 13      tokens; 11 is the last committed one
+//           \ 20 - 21
+//           |    \ 22
+//           \ 14 - 15
+static const int tree_tokens[] = {10, 11, 12, 20, 13, 21, 14, 22, 15};
+static const int32_t tree_parents[] = {-1, 0, 1, 1, 2, 3, 1, 3, 6};
+enum { TREE = 9, TREE_COMMIT = 2 };
+
+static struct backend_delta_window *add_tree(struct forward *f, uint32_t slot) {
+    int32_t first = (int32_t)f->rows;
+    struct backend_delta_window *w = add_chain(f, slot, tree_tokens, TREE, TREE_COMMIT);
+    for (int32_t i = 0; i < TREE; i++) f->parents[first + i] = tree_parents[i] < 0 ? -1 : first + tree_parents[i];
+    return w;
+}
+
+// The first ten tokens, then those that row r of the tree sees; returns how many.
+static uint32_t tokens_before(int32_t r, int tokens[TOKENS]) {
+    uint32_t n = 10, depth = 0;
+    for (uint32_t i = 0; i < n; i++) tokens[i] = (int)i;
+    for (int32_t p = r; p >= 0; p = tree_parents[p]) depth++;
+    for (int32_t p = r, at = (int32_t)depth; p >= 0; p = tree_parents[p]) tokens[n + (uint32_t)--at] = tree_tokens[p];
+    return n + depth;
+}
+
+static void tree_rows_see_their_own_ancestors(void) {
+    static float y[ROWS * VALUES], prompt[10 * VALUES], want[TOKENS * VALUES];
+    static struct memory m, committed;
+    for (size_t i = 0; i < 4; i++) {
+        struct lab l;
+        struct forward first = {0}, f = {0};
+        if (!lab_open(&l, thread_counts[i], isa_best())) return;
+        add_chain(&first, 1, first_tokens, 10, 10)->fresh = true;
+        run(&l, &first, prompt);
+        add_tree(&f, 1);
+        run(&l, &f, y);
+        for (int32_t r = 0; r < TREE; r++) {
+            int tokens[TOKENS];
+            uint32_t n = tokens_before(r, tokens);
+            serial(tokens, n, want, &committed);
+            CHECK_BYTES(want + (n - 1) * VALUES, y + r * VALUES, VALUES * sizeof(float));
+        }
+        serial(first_tokens, 12, want, &committed); // 10 and 11 were committed, nothing else
+        read_memory(&l, 1, &m);
+        CHECK_BYTES(&committed, &m, sizeof m);
+        lab_close(&l);
+    }
+}
+
+// After the tree: what was accepted of it is committed by the next window, or by a window without rows.
+static void replays_what_was_accepted(void) {
+    static const struct {
+        uint32_t replay[HELD_ROWS], n;
+        int path[3];
+    } accepted[] = {{{0}, 0, {0}},
+                    {{0}, 1, {12}},
+                    {{0, 2}, 2, {12, 13}}, // held rows: tree rows 2 and 4
+                    {{1, 5}, 2, {20, 22}}, // 3 and 7
+                    {{4, 6}, 2, {14, 15}}}; // 6 and 8
+    static float y[ROWS * VALUES], want[TOKENS * VALUES];
+    static struct memory m, truth;
+    for (size_t i = 0; i < 10; i++) {
+        size_t a = i % 5;
+        struct lab l;
+        struct forward first = {0}, tree = {0}, next = {0};
+        if (!lab_open(&l, thread_counts[i % 4], isa_best())) return;
+        add_chain(&first, 0, first_tokens, 10, 10)->fresh = true;
+        run(&l, &first, y);
+        add_tree(&tree, 0);
+        run(&l, &tree, y);
+        int tokens[TOKENS];
+        uint32_t n = tokens_before(1, tokens);
+        for (uint32_t k = 0; k < accepted[a].n; k++) tokens[n++] = accepted[a].path[k];
+        tokens[n] = 30, tokens[n + 1] = 31, tokens[n + 2] = 32;
+        uint32_t rows = i < 5 ? 3 : 0; // a chain of which two rows are drafts, or only the replay
+        struct backend_delta_window *w = add_chain(&next, 0, tokens + n, rows, rows ? 1 : 0);
+        w->replay = accepted[a].replay;
+        w->n_replay = accepted[a].n;
+        run(&l, &next, y);
+        read_memory(&l, 0, &m);
+        serial(tokens, n + rows, want, &truth);
+        CHECK_BYTES(want + n * VALUES, y, rows * VALUES * sizeof(float));
+        serial(tokens, n + (rows ? 1 : 0), want, &truth);
+        CHECK_BYTES(&truth, &m, sizeof m);
+        lab_close(&l);
+    }
+}
+
+// Three streams at once: a prompt piece, a tree, and a replay in another order of slots and rows.
+static void windows_of_several_streams(void) {
+    static float y[ROWS * VALUES], want[TOKENS * VALUES];
+    static struct memory m, truth;
+    static const uint32_t replay[] = {0, 1};
+    static const int short_path[] = {30, 31, 32, 33};
+    for (size_t i = 0; i < 4; i++) {
+        struct lab l;
+        struct forward before = {0}, f = {0};
+        if (!lab_open(&l, thread_counts[i], isa_best())) return;
+        add_chain(&before, 2, first_tokens, 10, 10)->fresh = true;
+        add_chain(&before, 0, short_path, 3, 1)->fresh = true; // 31 and 32 are drafts
+        run(&l, &before, y);
+        struct backend_delta_window *w = add_chain(&f, 0, short_path + 3, 1, 1);
+        w->replay = replay;
+        w->n_replay = 2;
+        add_tree(&f, 2);
+        add_chain(&f, 1, first_tokens, 6, 6)->fresh = true;
+        run(&l, &f, y);
+        serial(short_path, 4, want, &truth);
+        read_memory(&l, 0, &m);
+        CHECK_BYTES(want + 3 * VALUES, y, VALUES * sizeof(float));
+        CHECK_BYTES(&truth, &m, sizeof m);
+        for (int32_t r = 0; r < TREE; r++) {
+            int tokens[TOKENS];
+            uint32_t n = tokens_before(r, tokens);
+            serial(tokens, n, want, &truth);
+            CHECK_BYTES(want + (n - 1) * VALUES, y + (1 + r) * VALUES, VALUES * sizeof(float));
+        }
+        serial(first_tokens, 6, want, &truth);
+        read_memory(&l, 1, &m);
+        CHECK_BYTES(want, y + (1 + TREE) * VALUES, 6 * VALUES * sizeof(float));
+        CHECK_BYTES(&truth, &m, sizeof m);
+        lab_close(&l);
+    }
+}
+
+// A fresh slot in which nothing is committed yet is zeroed all the same, so that the next window can go on from it.
+static void fresh_memory_is_zero(void) {
+    static float y[ROWS * VALUES], want[TOKENS * VALUES];
+    static struct memory m, truth;
+    static const uint32_t replay[] = {0, 1, 2};
+    struct lab l;
+    struct forward drafts = {0}, next = {0};
+    if (!lab_open(&l, 2, isa_best())) return;
+    add_chain(&drafts, 1, first_tokens, 3, 0)->fresh = true;
+    run(&l, &drafts, y);
+    serial(first_tokens, 4, want, &truth);
+    CHECK_BYTES(want, y, 3 * VALUES * sizeof(float));
+    read_memory(&l, 1, &m);
+    for (size_t i = 0; i < CONV; i++) CHECK(m.conv[i] == 0.0f);
+    for (size_t i = 0; i < STATE; i++) CHECK(m.state[i] == 0.0f);
+    struct backend_delta_window *w = add_chain(&next, 1, first_tokens + 3, 1, 1);
+    w->replay = replay;
+    w->n_replay = 3;
+    run(&l, &next, y);
+    CHECK_BYTES(want + 3 * VALUES, y, VALUES * sizeof(float));
+    read_memory(&l, 1, &m);
+    CHECK_BYTES(&truth, &m, sizeof m);
+    lab_close(&l);
+}
+
+static void allocates_nothing(void) {
+    static float y[ROWS * VALUES];
+    struct lab l;
+    struct forward first = {0}, f = {0};
+    if (!lab_open(&l, 3, isa_best())) return;
+    add_chain(&first, 1, first_tokens, 10, 10)->fresh = true;
+    run(&l, &first, y);
+    add_tree(&f, 1);
+    uint64_t before = mem_count();
+    run(&l, &f, y);
+    CHECK_INT(before, mem_count());
+    lab_close(&l);
+}
+
+static void plans_scratch_and_refuses_what_cannot_be(void) {
+    struct lab l;
+    if (!lab_open(&l, 2, isa_best())) return;
+    struct backend_limits limits = {.rows = 64, .k = 32, .n_keys = 1, .heads = 1, .n_ids = 1, .slots = 4};
+    limits.cache = (struct backend_cache){.kv_heads = 1, .head_dim = 1, .value_dim = 1};
+    size_t without = 0, with = 0;
+    CHECK(l.b->ops->scratch_bytes(l.b, &limits, &without));
+    limits.delta = (struct backend_delta){.taps = 4, .k_heads = 16, .v_heads = 48, .k_dim = 128, .v_dim = 128};
+    limits.delta.held_rows = 16;
+    CHECK(l.b->ops->scratch_bytes(l.b, &limits, &with));
+    CHECK(with - without > (size_t)(64 + 4 * 16) * 10240 * sizeof(float)); // the channels of all rows and held ones
+    static const struct backend_delta refused[] = {
+        {.taps = 9, .k_heads = 1, .v_heads = 1, .k_dim = 8, .v_dim = 8, .held_rows = 1},
+        {.taps = 4, .k_heads = 1u << 20, .v_heads = 1u << 20, .k_dim = 1u << 20, .v_dim = 8, .held_rows = 1},
+        {.taps = 4, .k_heads = 1, .v_heads = 1, .k_dim = 8, .v_dim = 8, .held_rows = UINT32_MAX}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct err e = {0};
+        limits.delta = refused[i];
+        CHECK(!l.b->ops->scratch_bytes(l.b, &limits, &with));
+        CHECK_INT(STATUS_TOO_LARGE, l.b->ops->reserve(l.b, &limits, &e));
+    }
+    lab_close(&l);
+}
+
 static const struct test_case cases[] = {
     {"follows the formula", follows_the_formula},
     {"gives equal bits for a prompt in any cut, on any threads", prompts_in_any_cut_are_equal},
+    {"shows the rows of a tree their own ancestors and commits none of them", tree_rows_see_their_own_ancestors},
+    {"replays what was accepted, before a window or alone", replays_what_was_accepted},
+    {"runs windows of several streams at once", windows_of_several_streams},
+    {"takes a fresh slot for zero, whatever it holds", fresh_memory_is_zero},
+    {"allocates nothing", allocates_nothing},
+    {"plans its scratch and refuses what cannot be counted", plans_scratch_and_refuses_what_cannot_be},
 };
 TEST_MAIN("backend/cpu_delta", cases)
