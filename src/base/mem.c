@@ -21,8 +21,9 @@ static bool admit(void) {
 }
 
 void *mem_new(size_t n, size_t size) {
-    if (!admit()) return NULL;
-    return calloc(n ? n : 1, size ? size : 1);
+    size_t bytes;
+    if (!admit() || !checked_mul(n, size, &bytes)) return NULL;
+    return calloc(bytes ? bytes : 1, 1);
 }
 
 void *mem_resize(void *p, size_t n, size_t size) {
