@@ -16,7 +16,8 @@ STORED_FREELY = ("A_log", "dt_bias", "linear_attn.norm.weight")
 def nest(f):
     """As the multimodal class stores it, with towers that no text needs."""
     outer = {"model_type": "qwen3_5", "architectures": ["Qwen3_5ForConditionalGeneration"],
-             "tie_word_embeddings": f.config["tie_word_embeddings"], "vision_config": {"depth": 2, "hidden_act": "gelu"}}
+             "tie_word_embeddings": f.config["tie_word_embeddings"],
+             "vision_config": {"depth": 2, "hidden_act": "gelu"}}
     f.config = {**outer, "text_config": {**f.config, "model_type": "qwen3_5_text"}}
 
 
@@ -100,7 +101,8 @@ def window_that_is_off(f):
 
 
 BOTH = [published, converted, stored_as("F32"), stored_as("F16"), flat_rope, old_rope, more_keys]
-SPELLINGS = {"qwen3_5": [*BOTH, by_interval, default_share], "qwen3_5_uneven": [*BOTH, stored_head, tie_inside, tie_on_top],
+SPELLINGS = {"qwen3_5": [*BOTH, by_interval, default_share],
+             "qwen3_5_uneven": [*BOTH, stored_head, tie_inside, tie_on_top],
              "qwen3": [window_that_is_off]}
 UNKNOWN = {published: ["model.visual.blocks.0.norm1.weight", "mtp.fc.weight", "mtp.layers.0.self_attn.q_norm.weight"],
            converted: ["vision_tower.patch_embed.proj.weight"]}
