@@ -1,6 +1,6 @@
 // run: one reply to an argument or a pipe, or a chat.
 #include "cli/conversation.h"
-#include "cli/environment.h"
+#include "cli/default_model.h"
 #include "cli/lines.h"
 #include "cli/run.h"
 
@@ -32,17 +32,6 @@ static struct asked read_operands(const struct options *o) {
     const char *first = o->operands[0];
     if (o->n_operands == 1 && !is_model(first)) return (struct asked){.prompt = first};
     return (struct asked){.model = first, .prompt = o->operands[1]};
-}
-
-static enum status find_model(const struct asked *a, struct buf *path, struct err *e) {
-    if (a->model) {
-        buf_text(path, a->model);
-        return path->failed == STATUS_OK ? STATUS_OK : err_set(e, path->failed, "the model's path is too long");
-    }
-    TRY(environment_cache_path(ENVIRONMENT_DEFAULT_MODEL, path, e));
-    if (file_exists(path->data)) return STATUS_OK;
-    return err_set(e, STATUS_NOT_FOUND, "the default model is not there yet (%s); ./demo fetches it, or name a MODEL",
-                   path->data);
 }
 
 // The prompt's text: the argument, else standard input without its last newline.
@@ -121,7 +110,7 @@ enum status cmd_run(const struct options *o, struct command_error *e) {
     struct buf model;
     buf_init(&model, PATH_BYTES_MAX);
     bool interactive = !asked.prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    enum status s = find_model(&asked, &model, &e->err);
+    enum status s = default_model_find(asked.model, &model, &e->err);
     if (s == STATUS_OK) s = interactive ? chat(&r, model.data, e) : answer_once(&r, &asked, model.data, e);
     run_close(&r);
     buf_fini(&model);

@@ -12,7 +12,7 @@ struct command_error {
 
 typedef enum status command_fn(const struct options *o, struct command_error *e);
 
-command_fn cmd_run, cmd_info, cmd_bench, cmd_kcheck, cmd_tokenize, cmd_generate, cmd_logits, cmd_help;
+command_fn cmd_run, cmd_serve, cmd_info, cmd_bench, cmd_kcheck, cmd_tokenize, cmd_generate, cmd_logits, cmd_help;
 
 // Marks the failure in `e` as bad usage and passes its status on.
 static inline enum status command_usage(struct command_error *e, enum status s) {

@@ -10,9 +10,9 @@
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static command_fn *const functions[COMMAND_COUNT] = {
-    [COMMAND_RUN] = cmd_run,           [COMMAND_INFO] = cmd_info,         [COMMAND_BENCH] = cmd_bench,
-    [COMMAND_KCHECK] = cmd_kcheck,     [COMMAND_TOKENIZE] = cmd_tokenize, [COMMAND_GENERATE] = cmd_generate,
-    [COMMAND_LOGITS] = cmd_logits,     [COMMAND_HELP] = cmd_help,
+    [COMMAND_RUN] = cmd_run,           [COMMAND_SERVE] = cmd_serve,   [COMMAND_INFO] = cmd_info,
+    [COMMAND_BENCH] = cmd_bench,       [COMMAND_KCHECK] = cmd_kcheck, [COMMAND_TOKENIZE] = cmd_tokenize,
+    [COMMAND_GENERATE] = cmd_generate, [COMMAND_LOGITS] = cmd_logits, [COMMAND_HELP] = cmd_help,
 };
 
 static int usage(const char *message, const char *hint) {

@@ -11,7 +11,7 @@
 
 #define ON(c) (1u << COMMAND_##c)
 #define ON_ALL ((1u << COMMAND_COUNT) - 1)
-#define ON_MODELS (ON(RUN) | ON(INFO) | ON(BENCH) | ON(TOKENIZE) | ON(GENERATE) | ON(LOGITS))
+#define ON_MODELS (ON(RUN) | ON(SERVE) | ON(INFO) | ON(BENCH) | ON(TOKENIZE) | ON(GENERATE) | ON(LOGITS))
 
 static const struct command_row commands[COMMAND_COUNT] = {
 #define COMMAND(id, name, operands, least, most, summary, about) \
