@@ -38,7 +38,10 @@ struct chat_facts {
     bool content_parts;     // takes content as an array of parts
     bool null_content;      // takes null as the content of an assistant message with tool calls
     bool tools;             // renders the list of tools
+    bool tools_list;        // wants an empty list rather than null where there are no tools
+    bool tools_whole;       // wants a description and parameters of every tool
     bool tool_calls;        // renders the tool calls of an assistant message
+    bool calls_alone;       // does so only where the content is null
     bool tool_results;      // renders messages of the role "tool"
     bool arguments_object;  // wants the arguments of a call as an object rather than as JSON text
     bool arguments_text;    // wants them as JSON text rather than as an object; neither: it takes both

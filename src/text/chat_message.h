@@ -32,8 +32,9 @@ struct chat_reader {
 
 enum status chat_message_read(struct chat_reader *r, yyjson_val *message, struct chat_turn *out) TF_MUST_CHECK;
 
-// Every tool in OpenAI's nested form, or none.
-enum status chat_tools_read(yyjson_val *tools, struct arena *a, struct jinja_value *out, struct err *e) TF_MUST_CHECK;
+// Every tool in OpenAI's nested form, or what the template wants for none.
+enum status chat_tools_read(const struct chat_facts *facts, yyjson_val *tools, struct arena *a,
+                            struct jinja_value *out, struct err *e) TF_MUST_CHECK;
 
 // An object's entries without those whose value is null; null means absent wherever it does not say something.
 enum status chat_object_read(struct arena *a, yyjson_val *object, struct jinja_mapping **out,

@@ -111,6 +111,8 @@ static enum status hand_over(struct arranger *r, struct chat_turn *t) {
     const struct chat_facts *f = r->facts;
     struct jinja_value role, content = t->content;
     const char *name = chat_role_name(t->role);
+    bool empty = content.type == JINJA_NONE || (content.type == JINJA_STRING && content.string->n == 0);
+    if (t->has_calls && f->calls_alone && empty) content = jinja_none();
     bool keep_null = content.type == JINJA_NONE && t->has_calls && f->null_content;
     bool keep_parts = content.type == JINJA_LIST && f->content_parts && t->role != CHAT_ROLE_TOOL;
     if (!keep_null && !keep_parts) TRY(to_text(r->arena, content, &content));
@@ -122,6 +124,20 @@ static enum status hand_over(struct arranger *r, struct chat_turn *t) {
     return jinja_mapping_put(r->arena, t->fields, "content", content);
 }
 
+// Text in front of tool calls goes into a message of its own.
+static enum status split_calls(struct arranger *r) {
+    struct chat_turn *t = &r->turns[r->n - 1];
+    struct jinja_value text;
+    TRY(to_text(r->arena, t->content, &text));
+    if (!t->has_calls || text.string->n == 0) return STATUS_OK;
+    t[1] = *t;
+    t[1].content = jinja_none();
+    *t = (struct chat_turn){.role = t->role, .content = t->content};
+    TRY(jinja_mapping_new(r->arena, 2, &t->fields));
+    r->n++;
+    return STATUS_OK;
+}
+
 static enum status read_turns(struct arranger *r, yyjson_val *messages, struct err *e) {
     struct chat_reader reader = {.facts = r->facts, .arena = r->arena, .e = e};
     yyjson_val *message;
@@ -130,11 +146,11 @@ static enum status read_turns(struct arranger *r, yyjson_val *messages, struct e
         return err_set(e, STATUS_INVALID, "messages: %s where a list of messages is expected",
                        yyjson_is_arr(messages) ? "empty" : chat_kind(messages));
     }
-    r->turns = arena_new(r->arena, yyjson_arr_size(messages), sizeof *r->turns);
+    r->turns = arena_new(r->arena, 2 * yyjson_arr_size(messages), sizeof *r->turns);
     if (!r->turns) return STATUS_TOO_LARGE;
     yyjson_arr_foreach(messages, reader.at, n, message) {
-        TRY(chat_message_read(&reader, message, &r->turns[r->n]));
-        r->n++;
+        TRY(chat_message_read(&reader, message, &r->turns[r->n++]));
+        if (r->facts->calls_alone) TRY(split_calls(r));
     }
     return STATUS_OK;
 }
@@ -152,8 +168,8 @@ enum status chat_normalise(const struct chat_facts *facts, yyjson_val *messages,
         TRY(jinja_list_push(a, list, jinja_of_mapping(r.turns[i].fields)));
     }
     *out_messages = jinja_of_list(list);
-    TRY(chat_tools_read(tools, a, out_tools, e));
-    if (out_tools->type != JINJA_NONE && !facts->tools) {
+    TRY(chat_tools_read(facts, tools, a, out_tools, e));
+    if (jinja_truth(*out_tools) && !facts->tools) {
         return err_set(e, STATUS_UNSUPPORTED, "tools: the chat template has no form for them");
     }
     return STATUS_OK;

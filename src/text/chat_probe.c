@@ -13,6 +13,7 @@ enum { PROBE_BYTES = 16 << 20, PROBE_STEPS = 1000 * 1000, PROBE_JSON_BYTES = 409
 #define USER_A "{\"role\":\"user\",\"content\":\"zqaa\"}"
 #define USER_B "{\"role\":\"user\",\"content\":\"zqbb\"}"
 #define SYSTEM "{\"role\":\"system\",\"content\":\"zqss\"}"
+#define LATE "{\"role\":\"system\",\"content\":\"zqll\"}"
 #define ANSWER "{\"role\":\"assistant\",\"content\":\"zqrr\"}"
 #define PARTS "[{\"type\":\"text\",\"text\":\"zqpp\"},{\"type\":\"text\",\"text\":\"zqqq\"}]"
 #define CALLS(arguments)                                                                           \
@@ -26,10 +27,12 @@ enum { PROBE_BYTES = 16 << 20, PROBE_STEPS = 1000 * 1000, PROBE_JSON_BYTES = 409
     "[{\"type\":\"function\",\"function\":{\"name\":\"zqname\",\"description\":\"zqdd\",\"parameters\":{"     \
     "\"type\":\"object\",\"properties\":{\"zqkey\":{\"type\":\"string\",\"description\":\"zqkk\"}},"          \
     "\"required\":[\"zqkey\"]}}}]"
+#define BARE_TOOL "[{\"type\":\"function\",\"function\":{\"name\":\"zqname\"}}]"
 
 struct prober {
     const struct chat_context *context;
     bool wrap;                // content is given as parts
+    bool tools_list;          // no tools are an empty list
     struct jinja_output text; // of the last probe; no text when it was refused
     enum status failed;       // what is no finding: memory
 };
@@ -70,7 +73,7 @@ static enum status render(struct prober *p, struct arena *a, const struct probe 
 
 // Renders a conversation; true unless the template refused it.
 static bool probe(struct prober *p, const struct probe *what) {
-    const char *texts[] = {what->messages, what->tools, what->kwargs};
+    const char *texts[] = {what->messages, what->tools ? what->tools : p->tools_list ? "[]" : NULL, what->kwargs};
     yyjson_doc *docs[3] = {0};
     enum status s = STATUS_OK;
     struct arena arena;
@@ -123,38 +126,65 @@ static void probe_content(struct prober *p, struct chat_facts *f) {
     p->wrap = f->content_parts;
 }
 
+// Nothing can be learnt from a template that refuses every chat without tools.
+static void probe_no_tools(struct prober *p, struct chat_facts *f) {
+    if (probe(p, &(struct probe){.messages = "[" USER_A "]"})) return;
+    p->tools_list = probe(p, &(struct probe){.messages = "[" USER_A "]", .tools = "[]"});
+    f->tools_list = p->tools_list;
+}
+
 static void probe_roles(struct prober *p, struct chat_facts *f) {
     static const struct probe developer = {.messages = "[{\"role\":\"developer\",\"content\":\"zqdd\"}," USER_A "]"};
     static const struct probe unknown = {.messages = "[{\"role\":\"zqrole\",\"content\":\"zqdd\"}," USER_A "]"};
     f->system = shows(p, "[" SYSTEM "," USER_A "]", "zqss", "zqaa");
-    f->late_system = shows(p, "[" USER_A "," ANSWER "," SYSTEM "," USER_B "]", "zqss", "zqbb") && has(p, "zqaa") &&
-                     shows(p, "[" SYSTEM "," USER_A ",{\"role\":\"system\",\"content\":\"zqll\"}]", "zqll", "zqaa") ==
-                         f->system;
+    f->late_system = shows(p, "[" USER_A "," ANSWER "," LATE "," USER_B "]", "zqll", "zqbb") && has(p, "zqaa") &&
+                     shows(p, "[" USER_A "," LATE "]", "zqll", "zqaa");
+    if (f->late_system && f->system) {
+        f->late_system = shows(p, "[" SYSTEM "," USER_A "," LATE "]", "zqll", "zqaa") && has(p, "zqss");
+    }
     f->two_users = shows(p, "[" USER_A "," USER_B "]", "zqaa", "zqbb");
     // A template that prints whatever role it is given knows none.
-    bool rendered = probe(p, &developer) && has(p, "zqdd") && has(p, "zqaa") && !has(p, "developer");
-    if (!rendered && has(p, "zqdd") && has(p, "zqaa")) rendered = !probe(p, &unknown) || !has(p, "zqrole");
-    f->developer = rendered && differ(p, &developer, &unknown);
+    bool rendered = probe(p, &developer) && has(p, "zqdd") && has(p, "zqaa");
+    f->developer = rendered && (!probe(p, &unknown) || (!has(p, "zqrole") && differ(p, &developer, &unknown)));
 }
 
+// Whether the call comes out, without tools or with the tool that it is of.
 static bool shows_call(struct prober *p, const char *messages) {
-    return probe(p, &(struct probe){.messages = messages}) ? has(p, "zqvalue")
-         : probe(p, &(struct probe){.messages = messages, .tools = TOOLS}) && has(p, "zqvalue");
+    if (probe(p, &(struct probe){.messages = messages}) && has(p, "zqvalue")) return true;
+    return probe(p, &(struct probe){.messages = messages, .tools = TOOLS}) && has(p, "zqvalue");
 }
 
 static void probe_tools(struct prober *p, struct chat_facts *f) {
-    f->tools = (probe(p, &(struct probe){.messages = "[" USER_A "]", .tools = TOOLS}) && has(p, "zqname")) ||
-               (probe(p, &(struct probe){.messages = "[" SYSTEM "," USER_A "]", .tools = TOOLS}) && has(p, "zqname"));
+    const char *const bare[] = {"[" USER_A "]", "[" SYSTEM "," USER_A "]"};
+    const char *with = bare[0];
+    for (int i = 0; i < 2 && !f->tools; i++) {
+        with = bare[i];
+        f->tools = probe(p, &(struct probe){.messages = with, .tools = TOOLS}) && has(p, "zqname");
+    }
+    f->tools_whole = f->tools && !probe(p, &(struct probe){.messages = with, .tools = BARE_TOOL});
+}
+
+// Text that comes out escaped, or an object as Python prints one, is not what the template was made for.
+static void probe_calls(struct prober *p, struct chat_facts *f) {
     bool text = shows_call(p, "[" USER_A "," CALL("\"\"", TEXT) "," RESULT "]") && !has(p, "\\\"zqkey");
     bool object = shows_call(p, "[" USER_A "," CALL("\"\"", OBJECT) "," RESULT "]") && !has(p, "'zqkey'");
+    bool text_null = shows_call(p, "[" USER_A "," CALL("null", TEXT) "," RESULT "]") && !has(p, "\\\"zqkey") &&
+                     !has(p, "None");
+    bool object_null = shows_call(p, "[" USER_A "," CALL("null", OBJECT) "," RESULT "]") && !has(p, "'zqkey'") &&
+                       !has(p, "None");
+    f->calls_alone = !text && !object && (text_null || object_null);
+    if (f->calls_alone) {
+        text = text_null;
+        object = object_null;
+    }
     f->tool_calls = text || object;
+    f->null_content = f->tool_calls && (!text || text_null) && (!object || object_null);
     f->arguments_object = object && !text;
     f->arguments_text = text && !object;
-    f->tool_results = has(p, "zqtt") || shows(p, "[" USER_A "," CALL("\"\"", TEXT) "," RESULT "]", "zqtt", "") ||
+    f->tool_results = shows(p, "[" USER_A "," CALL("\"\"", OBJECT) "," RESULT "]", "zqtt", "") ||
+                      shows(p, "[" USER_A "," CALL("\"\"", TEXT) "," RESULT "]", "zqtt", "") ||
+                      shows(p, "[" USER_A "," CALL("null", TEXT) "," RESULT "]", "zqtt", "") ||
                       shows(p, "[" USER_A "," ANSWER "," RESULT "]", "zqtt", "");
-    const char *null_call = f->arguments_text ? "[" USER_A "," CALL("null", TEXT) "," RESULT "]"
-                                              : "[" USER_A "," CALL("null", OBJECT) "," RESULT "]";
-    f->null_content = f->tool_calls && shows_call(p, null_call) && !has(p, "None") && !has(p, "null");
 }
 
 static void probe_switches(struct prober *p, struct chat_facts *f) {
@@ -196,19 +226,36 @@ static void probe_efforts(struct prober *p, struct chat_facts *f) {
     if (!f->reasoning_effort) f->efforts = (1u << CHAT_EFFORT_COUNT) - 1;
 }
 
-// Some templates drop the reasoning of turns before the last user message, and keep it inside a round of tool calls.
+// Every switch that the template reads, on.
+static void switches_on(const struct chat_facts *f, char *out, size_t cap) {
+    size_t at = (size_t)snprintf(out, cap, "{");
+    for (unsigned i = 0; i < CHAT_SWITCHES; i++) {
+        if (!(f->switches >> i & 1) || strcmp(chat_switches[i].on, "null") == 0) continue;
+        at += (size_t)snprintf(out + at, cap - at, "%s\"%s\":%s", at > 1 ? "," : "", chat_switches[i].name,
+                               chat_switches[i].on);
+    }
+    snprintf(out + at, cap - at, "}");
+}
+
+static bool shows_reasoning(struct prober *p, const char *messages) {
+    return probe(p, &(struct probe){.messages = messages}) && has(p, "zqhh");
+}
+
+// Some templates drop the reasoning of turns before the last user message and keep it inside a round of tool calls,
+// some keep it only where thinking is on.
 static void probe_history(struct prober *p, struct chat_facts *f) {
     static const char *const keys[] = {"reasoning_content", "reasoning", "thinking"};
-    char messages[PROBE_JSON_BYTES];
+    char turn[PROBE_JSON_BYTES], round[PROBE_JSON_BYTES], on[PROBE_JSON_BYTES];
+    switches_on(f, on, sizeof on);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !f->reasoning_key; i++) {
-        snprintf(messages, sizeof messages,
-                 "[" USER_A ",{\"role\":\"assistant\",\"content\":\"zqrr\",\"%s\":\"zqtt\"}," USER_B "]", keys[i]);
-        bool shown = shows(p, messages, "zqtt", "");
-        const char *calls = f->arguments_text ? CALLS(TEXT) : CALLS(OBJECT);
-        snprintf(messages, sizeof messages,
+        snprintf(turn, sizeof turn,
+                 "[" USER_A ",{\"role\":\"assistant\",\"content\":\"zqrr\",\"%s\":\"zqhh\"}," USER_B "]", keys[i]);
+        snprintf(round, sizeof round,
                  "[" USER_A ",{\"role\":\"assistant\",\"content\":\"\",\"%s\":\"zqhh\",%s}," RESULT "]", keys[i],
-                 calls);
-        if (shown || (f->tool_calls && shows(p, messages, "zqhh", ""))) f->reasoning_key = keys[i];
+                 f->arguments_text ? CALLS(TEXT) : CALLS(OBJECT));
+        bool shown = shows_reasoning(p, turn) || shows_reasoning(p, round);
+        if (!shown) shown = probe(p, &(struct probe){.messages = round, .kwargs = on}) && has(p, "zqhh");
+        if (shown) f->reasoning_key = keys[i];
     }
     f->history_reasoning = f->reasoning_key != NULL;
 }
@@ -241,9 +288,11 @@ enum status chat_probe(const struct chat_context *c, const char *source, size_t 
                        struct err *e) {
     struct prober p = {.context = c};
     *out = (struct chat_facts){0};
+    probe_no_tools(&p, out);
     probe_content(&p, out);
     probe_roles(&p, out);
     probe_tools(&p, out);
+    probe_calls(&p, out);
     probe_switches(&p, out);
     probe_efforts(&p, out);
     probe_history(&p, out);

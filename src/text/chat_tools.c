@@ -53,48 +53,70 @@ static enum status check_function(size_t at, yyjson_val *function, bool nested, 
     return STATUS_OK;
 }
 
-static enum status read_tool(size_t at, yyjson_val *tool, struct arena *a, struct jinja_value *out, struct err *e) {
+// A description and parameters for a function that lacks them: none.
+static enum status complete(struct arena *a, struct jinja_mapping *function) {
+    struct jinja_mapping *parameters, *properties;
+    struct jinja_value text;
+    if (!jinja_mapping_text(function, "description", 11)) {
+        TRY(jinja_string_borrow(a, "", 0, false, &text));
+        TRY(jinja_mapping_put(a, function, "description", text));
+    }
+    if (jinja_mapping_text(function, "parameters", 10)) return STATUS_OK;
+    TRY(jinja_mapping_new(a, 2, &parameters));
+    TRY(jinja_mapping_new(a, 0, &properties));
+    TRY(jinja_string_borrow(a, "object", 6, false, &text));
+    TRY(jinja_mapping_put(a, parameters, "type", text));
+    TRY(jinja_mapping_put(a, parameters, "properties", jinja_of_mapping(properties)));
+    return jinja_mapping_put(a, function, "parameters", jinja_of_mapping(parameters));
+}
+
+static enum status check_tool(size_t at, yyjson_val *tool, bool *nested, struct err *e) {
     yyjson_val *type = yyjson_obj_get(tool, "type"), *function = yyjson_obj_get(tool, "function");
-    bool nested = function && !yyjson_is_null(function), schema = yyjson_obj_get(tool, "input_schema") != NULL;
-    if (!yyjson_is_obj(tool) || (nested && !yyjson_is_obj(function))) {
+    *nested = function && !yyjson_is_null(function);
+    if (!yyjson_is_obj(tool) || (*nested && !yyjson_is_obj(function))) {
         return err_set(e, STATUS_INVALID, "tools[%zu]%s: %s where an object is expected", at,
                        yyjson_is_obj(tool) ? ".function" : "", chat_kind(yyjson_is_obj(tool) ? function : tool));
     }
-    bool custom = schema && yyjson_equals_str(type, "custom");
+    bool custom = yyjson_obj_get(tool, "input_schema") && yyjson_equals_str(type, "custom");
     if (type && !yyjson_is_null(type) && !yyjson_equals_str(type, "function") && !custom) {
         return err_set(e, STATUS_UNSUPPORTED, "tools[%zu].type: only \"function\" is supported", at);
     }
-    TRY(check_function(at, nested ? function : tool, nested, e));
+    return check_function(at, *nested ? function : tool, *nested, e);
+}
+
+static enum status read_tool(const struct chat_facts *facts, yyjson_val *tool, bool nested, struct arena *a,
+                             struct jinja_value *out, struct err *e) {
     struct jinja_mapping *fields, *inner;
     struct jinja_value kind;
-    if (nested) TRY(chat_object_read(a, function, &inner, e));
+    if (nested) TRY(chat_object_read(a, yyjson_obj_get(tool, "function"), &inner, e));
     else TRY(flat_function(a, tool, &inner, e));
+    if (facts->tools_whole) TRY(complete(a, inner));
     TRY(jinja_string_borrow(a, "function", 8, true, &kind));
     TRY(jinja_mapping_new(a, 2, &fields));
-    if (nested && type) TRY(chat_object_read(a, tool, &fields, e));
+    if (nested && yyjson_obj_get(tool, "type")) TRY(chat_object_read(a, tool, &fields, e));
     TRY(jinja_mapping_put(a, fields, "type", kind));
     TRY(jinja_mapping_put(a, fields, "function", jinja_of_mapping(inner)));
     *out = jinja_of_mapping(fields);
     return STATUS_OK;
 }
 
-enum status chat_tools_read(yyjson_val *tools, struct arena *a, struct jinja_value *out, struct err *e) {
+enum status chat_tools_read(const struct chat_facts *facts, yyjson_val *tools, struct arena *a,
+                            struct jinja_value *out, struct err *e) {
     struct jinja_list *list;
     yyjson_val *tool;
     size_t i, n;
-    *out = jinja_none();
-    if (!tools || yyjson_is_null(tools)) return STATUS_OK;
-    if (!yyjson_is_arr(tools)) {
+    if (tools && !yyjson_is_null(tools) && !yyjson_is_arr(tools)) {
         return err_set(e, STATUS_INVALID, "tools: %s where a list is expected", chat_kind(tools));
     }
-    if (yyjson_arr_size(tools) == 0) return STATUS_OK;
     TRY(jinja_list_new(a, yyjson_arr_size(tools), JINJA_SEQUENCE_LIST, &list));
     yyjson_arr_foreach(tools, i, n, tool) {
         struct jinja_value v;
-        TRY(read_tool(i, tool, a, &v, e));
+        bool nested;
+        TRY(check_tool(i, tool, &nested, e));
+        TRY(read_tool(facts, tool, nested, a, &v, e));
         TRY(jinja_list_push(a, list, v));
     }
-    *out = jinja_of_list(list);
+    *out = list->n || facts->tools_list ? jinja_of_list(list) : jinja_none();
     return STATUS_OK;
 }
 

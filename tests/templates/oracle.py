@@ -33,12 +33,15 @@ def raise_exception(message):
 
 
 class Jinja2:
-    def __init__(self):
+    """`day` ("YYYY-MM-DD") is what strftime_now tells, at midnight; without it, NOW."""
+
+    def __init__(self, day=None):
+        now = datetime.datetime.fromisoformat(day) if day else NOW
         self.environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                          extensions=[Generation, loopcontrols])
         self.environment.filters["tojson"] = tojson
         self.environment.globals["raise_exception"] = raise_exception
-        self.environment.globals["strftime_now"] = NOW.strftime
+        self.environment.globals["strftime_now"] = now.strftime
         self.compiled = {}
 
     def render(self, template, context):
@@ -51,20 +54,28 @@ class Jinja2:
             return None, error
 
 
-class Engine:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+class Program:
+    """A program that answers a JSON request a line with a JSON answer a line."""
 
-    def render(self, template, context, marked=False):
-        """{"text", "pieces"} or {"error"}."""
-        request = {"template": template, "context": context, "now": int(NOW.timestamp()), "marked": marked}
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, request):
         self.process.stdin.write(json.dumps(request).encode() + b"\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the render program died of {template!r}")
+            raise RuntimeError(f"{self.process.args[0]} died of {request!r}")
         return json.loads(line)
 
     def close(self):
         self.process.stdin.close()
         return self.process.wait()
+
+
+class Engine(Program):
+    """The template engine behind render.c."""
+
+    def render(self, template, context, marked=False):
+        """{"text", "pieces"} or {"error"}."""
+        return self.ask({"template": template, "context": context, "now": int(NOW.timestamp()), "marked": marked})
