@@ -137,7 +137,7 @@ static enum status refuse_unknown(enum api_route route, const struct fields *f, 
         if (rows[i].routes & route) names[n++] = rows[i].name;
     }
     char name[NAME_SHOWN + 1];
-    snprintf(name, sizeof name, "%s", yyjson_get_str(key));
+    snprintf(name, sizeof name, "%s", yyjson_get_len(key) ? yyjson_get_str(key) : "\"\"");
     const char *near = suggest(name, names, n);
     if (near) {
         return fields_refuse(f, "unknown_parameter", name, "this route has no such field; did you mean %s?", near);

@@ -95,7 +95,7 @@ bool fields_as_whole(yyjson_val *v, struct whole *out) {
         *out = (struct whole){.given = true, .negative = i < 0, .size = i < 0 ? 0 - (uint64_t)i : (uint64_t)i};
     } else {
         double x = yyjson_get_real(v);
-        if (x != floor(x) || fabs(x) >= 0x1p64) return false;
+        if (x != floor(x) || fabs(x) > 0x1p53) return false; // above, it may not be the number that was written
         *out = (struct whole){.given = true, .negative = x < 0, .size = (uint64_t)fabs(x)};
     }
     return true;

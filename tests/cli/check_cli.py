@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import checks
 import terminal
 
-COMMANDS = ["run", "info", "bench", "kcheck", "tokenize", "generate", "logits", "help"]
+COMMANDS = ["run", "serve", "info", "bench", "kcheck", "tokenize", "generate", "logits", "help"]
 SEARCHED = "abcdefgh"  # the letters a stop string of the tests is made of
 
 
