@@ -35,7 +35,8 @@ PYTHON_CHECKS := $(sort $(filter-out $(FULL_CHECKS),$(wildcard tests/*/check_*.p
 HELPER_LAYER_templates := text
 HELPER_LAYER_http := server
 HELPERS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/templates/*.c tests/http/*.c))
-$(HELPERS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $$(call libs_of,$$(HELPER_LAYER_$$(call layer_of,$$@))) $(YYJSON_OBJ)
+helper_layer = $(HELPER_LAYER_$(call layer_of,$(1)))
+$(HELPERS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $$(call libs_of,$$(call helper_layer,$$@)) $(YYJSON_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)

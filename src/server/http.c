@@ -16,7 +16,7 @@
 enum {
     BACKLOG = 4096,
     SPARE = 32,
-    HEAD_BYTES = 256 << 10,
+    HEAD_BYTES = 160 << 10,
     STACK_BYTES = 1 << 20,
     CONNECTIONS_MAX = 512,
     BODY_MAX = 32 << 20,
@@ -30,11 +30,10 @@ struct http_server {
     struct MHD_Daemon *daemon;
     int fd;
     uint16_t port;
-    atomic_bool stopped;
+    struct http_stopping stopping;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     uint32_t connections, exchanges; // open, in progress
-    bool stopping;
 };
 
 static uint32_t add(struct http_server *s, uint32_t *counter, int32_t n) {
@@ -69,7 +68,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 // The first sign of a request. Its return value is the exchange that the later calls are handed.
 static void *on_request_line(void *context, const char *target, struct MHD_Connection *connection) {
     struct http_server *s = context;
-    struct http_exchange *x = http_exchange_new(&s->options, &s->stopped, connection, target);
+    struct http_exchange *x = http_exchange_new(&s->options, &s->stopping, connection, target);
     if (!x) return NULL;
     set_timeout(connection, s->options.stall_s);
     add(s, &s->exchanges, 1);
@@ -87,20 +86,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     add(s, &s->exchanges, -1);
 }
 
-static bool is_stopping(struct http_server *s) {
-    pthread_mutex_lock(&s->mutex);
-    bool stopping = s->stopping;
-    pthread_mutex_unlock(&s->mutex);
-    return stopping;
-}
-
 static enum MHD_Result on_head(struct http_server *s, struct http_exchange *x, const char *method,
                                const char *version) {
     struct http_refusal refusal = {0};
     const union MHD_ConnectionInfo *over =
         MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (over && over->socket_context) refusal = (struct http_refusal){503, "too many connections; try again shortly"};
-    if (is_stopping(s)) refusal = (struct http_refusal){503, "the server is stopping"};
+    if (atomic_load(&s->stopping.refuses)) refusal = (struct http_refusal){503, "the server is stopping"};
     if (refusal.status) x->retry_after = "1";
     return http_exchange_head(x, method, version, &refusal);
 }
@@ -113,7 +105,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct http_exchange *x = *exchange;
     if (!x) return MHD_NO;
     if (!x->head_read) return on_head(s, x, method, version);
-    if (*n == 0) return http_exchange_answer(x, is_stopping(s));
+    if (*n == 0) return http_exchange_answer(x);
     size_t given = *n;
     *n = 0;
     return http_exchange_body(x, bytes, given);
@@ -130,7 +122,7 @@ static enum status start_daemon(struct http_server *s, struct err *e) {
     s->daemon = MHD_start_daemon(
         flags, 0, on_accept, s, on_request, s, MHD_OPTION_LISTEN_SOCKET, s->fd, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, s, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, s,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(s->options.connections_max + 2 * SPARE),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)s->options.stall_s, MHD_OPTION_END);
@@ -140,7 +132,7 @@ static enum status start_daemon(struct http_server *s, struct err *e) {
 
 static enum status refuse_address(const struct http_options *o, int error, struct err *e) {
     if (error == EADDRINUSE) {
-        return err_set(e, STATUS_IO, "port %u of %s is taken: stop the program that listens there, or choose another port",
+        return err_set(e, STATUS_IO, "port %u of %s is taken: stop the program that listens there or choose another",
                        o->port, o->host);
     }
     if (error == EACCES) {
@@ -228,7 +220,6 @@ static void wait_for_exchanges(struct http_server *s, uint32_t grace_ms) {
     until.tv_sec += (time_t)(ns / 1000000000u);
     until.tv_nsec = (long)(ns % 1000000000u);
     pthread_mutex_lock(&s->mutex);
-    s->stopping = true;
     while (s->exchanges && pthread_cond_timedwait(&s->changed, &s->mutex, &until) != ETIMEDOUT) continue;
     pthread_mutex_unlock(&s->mutex);
 }
@@ -236,8 +227,9 @@ static void wait_for_exchanges(struct http_server *s, uint32_t grace_ms) {
 void http_stop(struct http_server *s, uint32_t grace_ms) {
     (void)MHD_quiesce_daemon(s->daemon);
     (void)shutdown(s->fd, SHUT_RDWR);
+    atomic_store(&s->stopping.refuses, true);
     wait_for_exchanges(s, grace_ms);
-    atomic_store(&s->stopped, true);
+    atomic_store(&s->stopping.gone, true);
     MHD_stop_daemon(s->daemon); // shuts every socket and waits for every thread
     server_free(s);
 }

@@ -11,19 +11,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// A body over the limit is read on and thrown away up to this much, so that a client that is still sending gets to read
-// the answer. BODY_STALLS: a body may take that many stall times in all.
-enum { DISCARD_MAX = 64 << 20, BODY_STALLS = 5, PIECE_MAX = 64 << 20, BLOCK = 16384 };
+// A refused body is read on and thrown away up to DISCARD_MAX more, so that a client that is still sending gets to read
+// the answer; DISCARD_S: as long as it does send. BODY_STALLS: a body may take that many stall times in all.
+enum { DISCARD_MAX = 64 << 20, DISCARD_S = 2, BODY_STALLS = 5, PIECE_MAX = 64 << 20, BLOCK = 16384 };
 
 static const struct http_refusal over_body_max = {413, NULL}; // its message names the limit
 
-struct http_exchange *http_exchange_new(const struct http_options *options, const atomic_bool *stopped,
+struct http_exchange *http_exchange_new(const struct http_options *options, const struct http_stopping *stopping,
                                         struct MHD_Connection *connection, const char *target) {
     struct http_exchange *x = mem_new(1, sizeof *x);
     if (!x) return NULL;
     const union MHD_ConnectionInfo *fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     x->options = options;
-    x->stopped = stopped;
+    x->stopping = stopping;
     x->connection = connection;
     x->fd = fd ? fd->connect_fd : -1;
     x->target_in_place = target;
@@ -62,7 +62,7 @@ const char *http_body(const struct http_exchange *x, size_t *n) {
 }
 
 bool http_client_gone(struct http_exchange *x) {
-    if (atomic_load(x->stopped)) return true;
+    if (atomic_load(&x->stopping->gone)) return true;
 #ifdef POLLRDHUP
     // Sees the end of the client's side behind bytes not read yet, and works for any descriptor.
     struct pollfd p = {.fd = x->fd, .events = POLLRDHUP};
@@ -84,6 +84,10 @@ void http_set_header(struct http_exchange *x, const char *name, const char *valu
     mem_free(v);
 }
 
+static void set_timeout(struct http_exchange *x, uint32_t seconds) {
+    MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)seconds);
+}
+
 static void respond(struct http_exchange *x, int status, const char *content_type, struct MHD_Response *response) {
     bool whole = response != NULL;
     x->response = response;
@@ -100,10 +104,6 @@ static void respond(struct http_exchange *x, int status, const char *content_typ
 void http_reply(struct http_exchange *x, int status, const char *content_type, const char *body, size_t n) {
     if (x->response) return;
     respond(x, status, content_type, MHD_create_response_from_buffer(n, (void *)body, MHD_RESPMEM_MUST_COPY));
-}
-
-static void set_timeout(struct http_exchange *x, uint32_t seconds) {
-    MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)seconds);
 }
 
 // Asks the source until it has something. A while may pass, which is no stall of the client's.
@@ -157,7 +157,7 @@ static void answer_refusal(struct http_exchange *x) {
     if (!x->response) http_reply(x, x->refusal.status, "text/plain; charset=utf-8", message, strlen(message));
 }
 
-enum MHD_Result http_exchange_answer(struct http_exchange *x, bool close_after) {
+enum MHD_Result http_exchange_answer(struct http_exchange *x) {
     if (!x->refusal.status) {
         x->options->handle(x->options->context, x);
         if (!x->response) {
@@ -168,8 +168,8 @@ enum MHD_Result http_exchange_answer(struct http_exchange *x, bool close_after) 
     if (x->refusal.status) answer_refusal(x);
     if (!x->response) return MHD_NO;
     enum MHD_Result result = MHD_NO;
-    bool closes = close_after || x->refusal.status;
-    if (closes) MHD_add_response_header(x->response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (x->refusal.status || atomic_load(&x->stopping->refuses))
+        MHD_add_response_header(x->response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (!x->abandoned) result = MHD_queue_response(x->connection, (unsigned)x->status, x->response);
     MHD_destroy_response(x->response); // the library keeps its own hold
     return result;
@@ -202,11 +202,13 @@ enum MHD_Result http_exchange_head(struct http_exchange *x, const char *method, 
     x->body_deadline = clock_now_ns(&clock) + (uint64_t)BODY_STALLS * x->options->stall_s * 1000000000u;
     if (!copy_head(x, method, version, &raw)) return MHD_NO;
     x->refusal = http_head_read(&x->head, &raw);
-    if (x->refusal.status) return http_exchange_answer(x, true);
+    if (x->refusal.status) return http_exchange_answer(x);
     http_head_path(x->target, x->path);
     if (refusal->status) x->refusal = *refusal;
     else if (x->head.length > x->options->body_max) x->refusal = over_body_max;
-    if (x->refusal.status && !discards_body(x)) return http_exchange_answer(x, true);
+    if (!x->refusal.status) return MHD_YES;
+    if (!discards_body(x)) return http_exchange_answer(x);
+    set_timeout(x, DISCARD_S);
     return MHD_YES;
 }
 

@@ -14,9 +14,15 @@ struct http_set {
     char *name, *value; // owned
 };
 
+// How far a server's stop has come.
+struct http_stopping {
+    atomic_bool refuses; // new requests
+    atomic_bool gone;    // every client counts as gone
+};
+
 struct http_exchange {
     const struct http_options *options; // of the server; no zeroes in it
-    const atomic_bool *stopped;         // every client counts as gone
+    const struct http_stopping *stopping;
     struct MHD_Connection *connection;
     int fd;
 
@@ -44,17 +50,17 @@ struct http_exchange {
 };
 
 // Made when the request line has been read; NULL when there is no memory. `target` is where the library keeps it.
-struct http_exchange *http_exchange_new(const struct http_options *options, const atomic_bool *stopped,
+struct http_exchange *http_exchange_new(const struct http_options *options, const struct http_stopping *stopping,
                                         struct MHD_Connection *connection, const char *target);
 
 // Closes the source and frees everything.
 void http_exchange_free(struct http_exchange *x);
 
-// The library's calls for one request: the head, pieces of the body, then once more at the end. Refuses from the start
-// with `refusal` if it holds a status. MHD_NO closes the connection.
+// The library's calls for one request: the head, pieces of the body, then the answer. Refuses from the start when
+// `refusal` holds a status. MHD_NO closes the connection.
 enum MHD_Result http_exchange_head(struct http_exchange *x, const char *method, const char *version,
                                    const struct http_refusal *refusal);
 enum MHD_Result http_exchange_body(struct http_exchange *x, const char *bytes, size_t n);
-enum MHD_Result http_exchange_answer(struct http_exchange *x, bool close_after);
+enum MHD_Result http_exchange_answer(struct http_exchange *x);
 
 #endif

@@ -23,9 +23,10 @@ static bool is_token(const char *text) {
     return *text != '\0';
 }
 
-static bool is_visible(const char *text, bool blanks) {
+// Blanks, tabs, what can be seen, and bytes above ASCII.
+static bool is_value(const char *text) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (!(*c > 0x20 && *c != 0x7f) && !(blanks && (*c == ' ' || *c == '\t'))) return false;
+        if ((*c < 0x20 && *c != '\t') || *c == 0x7f) return false;
     return true;
 }
 
@@ -43,7 +44,8 @@ static size_t origin_length(const char *target) {
 }
 
 static bool is_target(const char *target, const char *method) {
-    if (!is_visible(target, false) || strchr(target, '#')) return false;
+    for (const char *c = target; *c; c++)
+        if (*c <= 0x20 || *c >= 0x7f || *c == '#') return false;
     if (!strcmp(target, "*")) return !strcmp(method, "OPTIONS");
     return target[0] == '/' || origin_length(target) > 0;
 }
@@ -92,7 +94,7 @@ static struct http_refusal read_field(struct http_head *head, char *line, const 
     size_t n_name = strnlen(line, (size_t)(end - line));
     char *value = line + n_name + 1;
     bool whole = value < end && ends_line(value, end, next);
-    REFUSE_IF(!whole || !is_token(line) || !is_visible(value, true), 400, "a header line is malformed");
+    REFUSE_IF(!whole || !is_token(line) || !is_value(value), 400, "a header line is malformed");
     REFUSE_IF(*next - line - 2 > HTTP_LINE_MAX, 431, "a header line is longer than 65536 bytes");
     REFUSE_IF(head->n_fields == HTTP_FIELDS_MAX, 431, "the request has more than 100 header lines");
     head->fields[head->n_fields++] = (struct http_field){.name = line, .value = trim(value)};

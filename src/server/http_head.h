@@ -29,9 +29,9 @@ struct http_refusal {
     const char *message; // a constant
 };
 
-// A head as it lies after parsing: `bytes[0..n)` from the method to the empty line's end, with each separator (the two
-// blanks of the request line, the colon of each field, the CR and the LF of each line) replaced by zero bytes.
-// `bytes` is changed; `head` points into it.
+// A head as it lies after parsing: `bytes[0..n)` from the method to the empty line's end, and each separator (the two
+// blanks of the request line, the colon of each field, the CR and the LF of each line) is a zero byte. `bytes` is
+// changed; `head` points into it.
 struct http_raw_head {
     char *bytes;
     size_t n;
@@ -39,11 +39,11 @@ struct http_raw_head {
     size_t target_at, version_at; // where the request target and the version begin
 };
 
-// Reads a head. Refuses what is malformed, ambiguous or over a limit: 400, 413, 414, 417, 431, 501, 505. After a refusal
+// Reads a head. Refuses what is malformed, ambiguous or over a limit: 400, 414, 417, 431, 501, 505. After a refusal
 // nothing that follows on the connection may be read as a request.
 struct http_refusal http_head_read(struct http_head *head, const struct http_raw_head *raw);
 
-// The path within a target that http_head_read let pass: without the query, and without scheme and host if they were
+// The path within a target that http_head_read let pass: without the query, and without scheme and host when sent.
 // sent. A terminated copy into `path`, which has room for the target.
 void http_head_path(const char *target, char *path);
 

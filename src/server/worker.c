@@ -103,7 +103,7 @@ static void finish(struct worker *w, struct job *j, enum end_reason reason) {
     if (!w->queued && !w->active) pthread_cond_broadcast(&w->emptied);
 }
 
-// Hands the oldest queued job to the engine. The job stays in its list meanwhile, and nobody frees it before it is over.
+// Hands the oldest queued job to the engine. It stays in its list meanwhile, and nobody frees it before it is over.
 static void start_job(struct worker *w, struct job *j) {
     struct err e = {0};
     pthread_mutex_unlock(&w->mutex);

@@ -15,7 +15,7 @@
 enum { WAIT_MS = 20000, FLOOD_BYTES = 65536 };
 
 static struct {
-    atomic_int handled, gone, gone_ms_max, sources, bytes;
+    atomic_int handled, gone, sources;
 } counts;
 
 static void sleep_ms(long ms) {
@@ -130,7 +130,9 @@ static void handle(void *context, struct http_exchange *x) {
     else if (!strcmp(path, "/flood")) stream(x, (struct source){.left = 1L << 40, .size = FLOOD_BYTES});
     else if (!strcmp(path, "/quiet")) stream(x, (struct source){.asks = true, .pause_ms = 50});
     else if (!strcmp(path, "/abort")) stream(x, (struct source){.left = 3, .size = 10, .aborts = true});
-    else if ((n = number_after(path, "/stream/")) >= 0) stream(x, (struct source){.left = n, .pause_ms = 20, .size = 10});
+    else if ((n = number_after(path, "/stream/")) >= 0)
+        stream(x, (struct source){.left = n, .pause_ms = 20, .size = 10});
+    else if ((n = number_after(path, "/late/")) >= 0) stream(x, (struct source){.left = 1, .pause_ms = n, .size = 10});
     else if ((n = number_after(path, "/slow/")) >= 0) sleep_ms(n), reply_text(x, 200, "slow");
     else if ((n = number_after(path, "/big/")) >= 0) reply_big(x, (size_t)n);
     else reply_echo(x);
