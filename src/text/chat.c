@@ -84,7 +84,7 @@ static enum status take(const struct jinja_output *text, struct chat_prompt *out
 
 static enum status render(const struct chat_template *t, const struct chat_input *input, struct arena *a,
                           struct jinja_output *text, bool *read_date, struct err *e) {
-    struct chat_values v = {.kwargs = input->kwargs, .date = input->date,
+    struct chat_values v = {.kwargs = input->kwargs, .switches = t->facts.switches, .date = input->date,
                             .add_generation_prompt = input->add_generation_prompt};
     enum status s = chat_normalise(&t->facts, input->messages, input->tools, a, &v.messages, &v.tools, e);
     if (s == STATUS_OK) s = chat_context_render(&t->context, a, &v, NULL, text, read_date, e);

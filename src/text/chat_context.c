@@ -1,6 +1,7 @@
 // The variables of a chat template, and the day that it is told.
 #include "text/chat_context.h"
 
+#include "text/chat_switches.h"
 #include "text/jinja_json.h"
 
 #include <string.h>
@@ -93,6 +94,7 @@ enum status chat_context_render(const struct chat_context *c, struct arena *a, c
     enum status s = jinja_mapping_new(a, 16, &root);
     if (s == STATUS_OK) s = put_variables(c, a, v, root);
     if (s == STATUS_OK) s = put_kwargs(a, v->kwargs, root, e);
+    if (s == STATUS_OK) s = chat_switches_put(v->switches, v->kwargs, a, root);
     if (s != STATUS_OK) return err_set(e, s, "the messages of a chat need more than %zu bytes", a->limit_bytes);
     struct jinja_value globals = jinja_of_mapping(root);
     s = jinja_render(c->jinja, &globals, &options, out, e);

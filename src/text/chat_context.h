@@ -15,6 +15,7 @@ struct chat_values {
     struct jinja_value messages;
     struct jinja_value tools; // or none
     yyjson_val *kwargs;       // object, or NULL
+    uint32_t switches;        // other spellings of the switches in kwargs that are set along (chat_switches.h)
     bool add_generation_prompt;
     const char *date;         // "YYYY-MM-DD"; NULL: there is no strftime_now
 };

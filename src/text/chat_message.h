@@ -21,6 +21,7 @@ struct chat_turn {
     struct jinja_value content;   // text, list of parts, or none
     struct jinja_mapping *fields; // all keys in their order; role and content are still to be set
     bool has_calls;
+    bool moved; // it was an instruction, and is a user's message now
 };
 
 struct chat_reader {

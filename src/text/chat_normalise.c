@@ -67,30 +67,34 @@ static enum status merge_leading(struct arranger *r) {
     return STATUS_OK;
 }
 
-// Turns the system message `at` into a user's; where two of those in a row are refused it joins its neighbour.
-static enum status give_to_user(struct arranger *r, size_t at) {
-    struct chat_turn *t = &r->turns[at];
-    t->role = CHAT_ROLE_USER;
-    if (r->facts->two_users) return STATUS_OK;
-    bool with_next = at + 1 < r->n && t[1].role == CHAT_ROLE_USER;
-    if (!with_next && (at == 0 || t[-1].role != CHAT_ROLE_USER)) return STATUS_OK;
-    struct chat_turn *other = with_next ? t + 1 : t - 1;
-    if (with_next) TRY(join(r->arena, t->content, other->content, &other->content));
-    else TRY(join(r->arena, other->content, t->content, &other->content));
-    remove_turn(r, at);
-    return STATUS_OK;
-}
-
-// From behind, so that an instruction joins what a later one has become already.
-static enum status place_instructions(struct arranger *r) {
-    for (size_t i = r->n; i-- > 1;) {
+// An instruction that the template would not render where it stands becomes a user's.
+static void place_instructions(struct arranger *r) {
+    for (size_t i = 0; i < r->n; i++) {
         struct chat_turn *t = &r->turns[i];
         if (!is_instruction(t)) continue;
-        t->role = CHAT_ROLE_SYSTEM;
-        if (!r->facts->late_system) TRY(give_to_user(r, i));
+        if (i > 0) t->role = CHAT_ROLE_SYSTEM;
+        bool rendered = i > 0 ? r->facts->late_system : t->role == CHAT_ROLE_DEVELOPER || r->facts->system;
+        if (rendered) continue;
+        t->role = CHAT_ROLE_USER;
+        t->moved = true;
     }
-    bool rendered = r->turns[0].role == CHAT_ROLE_SYSTEM ? r->facts->system : true;
-    return rendered ? STATUS_OK : give_to_user(r, 0);
+}
+
+// Where two user messages in a row are refused, one that was an instruction joins its neighbours.
+static enum status join_moved(struct arranger *r) {
+    for (size_t i = 1; i < r->n;) {
+        struct chat_turn *t = &r->turns[i], *before = t - 1;
+        bool both = t->role == CHAT_ROLE_USER && before->role == CHAT_ROLE_USER && (t->moved || before->moved);
+        if (!both) {
+            i++;
+            continue;
+        }
+        TRY(join(r->arena, before->content, t->content, &before->content));
+        TRY(add_missing_fields(r->arena, before->fields, t->fields));
+        before->moved = true;
+        remove_turn(r, i);
+    }
+    return STATUS_OK;
 }
 
 static enum status to_parts(struct arena *a, struct jinja_value text, struct jinja_value *out) {
@@ -161,7 +165,8 @@ enum status chat_normalise(const struct chat_facts *facts, yyjson_val *messages,
     struct jinja_list *list;
     TRY(read_turns(&r, messages, e));
     TRY(merge_leading(&r));
-    TRY(place_instructions(&r));
+    place_instructions(&r);
+    if (!facts->two_users) TRY(join_moved(&r));
     TRY(jinja_list_new(a, r.n, JINJA_SEQUENCE_LIST, &list));
     for (size_t i = 0; i < r.n; i++) {
         TRY(hand_over(&r, &r.turns[i]));

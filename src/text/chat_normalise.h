@@ -4,7 +4,7 @@
 //   role       in any case; "function" is "tool"; "developer" is "system" unless the template knows it; others refused
 //   leading    system and developer messages become one, joined by a blank line
 //   system     that the template would not render, in front or behind others, becomes a user message; where two user
-//              messages in a row are refused it joins its neighbour
+//              messages in a row are refused it joins its neighbours
 //   content    [{"type": "text"}, ...] becomes one text, or a text becomes parts, where the template needs it; null and
 //              missing content of an assistant message with tool calls or reasoning becomes ""; other types are refused
 //   tool_calls arguments given as text become an object, or an object becomes text, where the template wants only that

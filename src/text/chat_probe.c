@@ -188,19 +188,22 @@ static void probe_calls(struct prober *p, struct chat_facts *f) {
 }
 
 static void probe_switches(struct prober *p, struct chat_facts *f) {
-    static const char *const forms[] = {"[" USER_A "]", "[" USER_A "," CALL("\"\"", OBJECT) "," RESULT "]"};
-    char kwargs[2][128];
+    static const char *const forms[] = {
+        "[" USER_A "]",
+        "[" USER_A ",{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":\"zqhh\",\"reasoning\":\"zqhh\","
+        "\"thinking\":\"zqhh\"," CALLS(OBJECT) "}," RESULT "]",
+        "[" USER_A ",{\"role\":\"assistant\",\"content\":\"zqrr\",\"reasoning_content\":\"zqhh\"}," USER_B "]"};
+    char on[128], off[128];
     for (unsigned i = 0; i < CHAT_SWITCHES; i++) {
         const struct chat_switch *s = &chat_switches[i];
-        bool named = strcmp(s->on, "null") != 0;
-        snprintf(kwargs[0], sizeof kwargs[0], named ? "{\"%s\":%s}" : "{}", s->name, s->on);
-        snprintf(kwargs[1], sizeof kwargs[1], "{\"%s\":%s}", s->name, s->off);
-        for (size_t k = 0; k < 2; k++) {
-            if (!differ(p, &(struct probe){.messages = forms[k], .kwargs = kwargs[0]},
-                        &(struct probe){.messages = forms[k], .kwargs = kwargs[1]})) continue;
-            f->switches |= 1u << i;
-            break;
+        snprintf(on, sizeof on, s->on ? "{\"%s\":%s}" : "{}", s->name, s->on);
+        snprintf(off, sizeof off, "{\"%s\":%s}", s->name, s->off);
+        bool reads = false;
+        for (size_t k = 0; k < sizeof forms / sizeof forms[0] && !reads; k++) {
+            reads = differ(p, &(struct probe){.messages = forms[k], .kwargs = on},
+                           &(struct probe){.messages = forms[k], .kwargs = off});
         }
+        if (reads) f->switches |= chat_switch_bit(i);
     }
     f->thinking_switch = f->switches != 0;
 }
@@ -220,7 +223,7 @@ static void probe_efforts(struct prober *p, struct chat_facts *f) {
         }
         if (!reacts) continue;
         f->reasoning_effort = true;
-        f->switches |= 1u << (CHAT_SWITCHES + i);
+        f->switches |= chat_effort_bit(i);
         f->efforts |= taken;
     }
     if (!f->reasoning_effort) f->efforts = (1u << CHAT_EFFORT_COUNT) - 1;
@@ -230,7 +233,7 @@ static void probe_efforts(struct prober *p, struct chat_facts *f) {
 static void switches_on(const struct chat_facts *f, char *out, size_t cap) {
     size_t at = (size_t)snprintf(out, cap, "{");
     for (unsigned i = 0; i < CHAT_SWITCHES; i++) {
-        if (!(f->switches >> i & 1) || strcmp(chat_switches[i].on, "null") == 0) continue;
+        if (!(f->switches & chat_switch_bit(i)) || !chat_switches[i].on) continue;
         at += (size_t)snprintf(out + at, cap - at, "%s\"%s\":%s", at > 1 ? "," : "", chat_switches[i].name,
                                chat_switches[i].on);
     }
