@@ -140,7 +140,7 @@ struct backend_delta {
 // their own ancestors only, and are held.
 struct backend_delta_window {
     uint32_t slot;
-    bool fresh;                  // the slot's memory counts as all zero, whatever it holds
+    bool fresh;                  // the slot's memory counts as all zero, whatever it holds; it is written in any case
     const uint32_t *replay;      // [n_replay] held rows to commit first, rising
     uint32_t n_replay;
     uint32_t first_row, n_rows;  // rows of this forward; 0 rows: only the replay (materialise)
@@ -153,7 +153,7 @@ struct op_delta { // one Gated DeltaNet mixer between its projections: convoluti
     dptr u, a, b;           // [rows][ldu] channels before the convolution; [rows][ldg] each v_heads
     dptr taps;              // [taps][channels] weights, the last one multiplies the row itself
     dptr decay, dt_bias;    // [v_heads] -exp(A_log); [v_heads]
-    dptr y;                 // [rows][ldy] v_heads * v_dim
+    dptr y;                 // [rows][ldy] v_heads * v_dim; overlaps no input
     uint32_t n_windows, rows, ldu, ldg, ldy;
 };
 struct op_gather { // y[i] = x[rows_at[i]], rows of n floats
