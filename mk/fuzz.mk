@@ -9,8 +9,11 @@
 FUZZ_LAYERS_safetensors := checkpoint base
 FUZZ_LAYERS_gguf := checkpoint base
 FUZZ_LAYERS_config := checkpoint base
+# Sources of a layer above that it needs without the rest.
+FUZZ_MORE_config := $(wildcard src/model/settings*.c src/model/families/*.c)
 FUZZ_LAYERS_tokenizer := text base
 FUZZ_LAYERS_jinja := text base
+FUZZ_LAYERS_request := server engine text base
 
 FUZZ ?= $(FUZZ_TARGETS)
 SECONDS ?= 300
@@ -21,7 +24,7 @@ FUZZ_BUILD := build/fuzz
 FUZZ_CC := clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = $(filter-out -O2 $(SAN_FLAGS_$(SAN)),$(TF_CFLAGS)) -O1 $(FUZZ_SAN) -fsanitize=fuzzer-no-link -DTF_DEBUG=1
-fuzz_sources = tests/fuzz/fuzz_$(1).c $(foreach l,$(FUZZ_LAYERS_$(1)),$(SOURCES_$(l)))
+fuzz_sources = tests/fuzz/fuzz_$(1).c $(FUZZ_MORE_$(1)) $(foreach l,$(FUZZ_LAYERS_$(1)),$(SOURCES_$(l)))
 fuzz_objects = $(patsubst %.c,$(FUZZ_BUILD)/obj/%.o,$(call fuzz_sources,$(1)))
 
 $(FUZZ_BUILD)/obj/%.o: %.c | $(YYJSON_DIR)/yyjson.h
@@ -40,7 +43,7 @@ $(FUZZ_BUILD)/fuzz_%: $$(call fuzz_objects,$$*) $(FUZZ_BUILD)/obj/yyjson.o
 	$(Q)$(FUZZ_CC) -pthread $(FUZZ_SAN) -fsanitize=fuzzer $^ -o $@ $(TF_LDLIBS)
 
 $(BUILD)/fuzz-replay/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz/replay.o \
-                        $$(foreach l,$$(FUZZ_LAYERS_$$*),$$(LIB_$$(l))) $(YYJSON_OBJ)
+                        $$(call to_objects,$$(FUZZ_MORE_$$*)) $$(foreach l,$$(FUZZ_LAYERS_$$*),$$(LIB_$$(l))) $(YYJSON_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)

@@ -288,8 +288,7 @@ static const struct arch_names *find_names(const struct checkpoint *c, const str
     return names->body ? names : f->hf_names;
 }
 
-enum status settings_read(const struct checkpoint *c, struct arch *out, struct err *e) {
-    const struct config *config = checkpoint_config(c);
+enum status settings_parse(const struct config *config, struct arch *out, struct err *e) {
     struct settings_reader r;
     struct arch a = {0};
     TRY(find_family(config, &a.family, &r, e));
@@ -310,8 +309,13 @@ enum status settings_read(const struct checkpoint *c, struct arch *out, struct e
         TRY(read_hf_flags(&r, &a, e));
     }
     TRY(read_layer_kinds(&r, &a, e));
-    a.names = find_names(c, a.family);
-    a.tied = a.tied && !is_stored(c, a.family, ROLE_HEAD, a.names);
     *out = a;
+    return STATUS_OK;
+}
+
+enum status settings_read(const struct checkpoint *c, struct arch *out, struct err *e) {
+    TRY(settings_parse(checkpoint_config(c), out, e));
+    out->names = find_names(c, out->family);
+    out->tied = out->tied && !is_stored(c, out->family, ROLE_HEAD, out->names);
     return STATUS_OK;
 }

@@ -9,4 +9,7 @@
 // file and key.
 enum status settings_read(const struct checkpoint *c, struct arch *out, struct err *e) TF_MUST_CHECK;
 
+// What the settings alone say: names are left open, and `tied` is what they ask for, whatever is stored.
+enum status settings_parse(const struct config *config, struct arch *out, struct err *e) TF_MUST_CHECK;
+
 #endif

@@ -1,11 +1,13 @@
-// Fuzz target: the text of a config.json, asked for every setting in every type.
+// Fuzz target: the text of a config.json, asked for settings in every type and read as a model's.
 #include "checkpoint/config.h"
+#include "model/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 
 static const char *const keys[] = {"model_type",   "hidden_size",   "rope_theta", "rope_scaling.factor",
-                                   "eos_token_id", "architectures", "a",          "a.b.c"};
+                                   "eos_token_id", "architectures", "layer_types", "text_config.rope_parameters.partial_rotary_factor",
+                                   "a",            "a.b.c"};
 
 static void ask(const struct config *c, const char *key) {
     uint64_t u;
@@ -28,12 +30,28 @@ static void ask(const struct config *c, const char *key) {
     }
 }
 
+// Whatever was accepted holds together.
+static void read_as_model(const struct config *c) {
+    static struct arch a;
+    struct err e = {0};
+    if (settings_parse(c, &a, &e) != STATUS_OK) {
+        if (!e.message[0]) abort();
+        return;
+    }
+    const uint64_t *d = a.dim;
+    if (d[DIM_LAYERS] < 1 || d[DIM_LAYERS] > LAYERS_MAX || !(a.rope.theta > 0)) abort();
+    if (d[DIM_HEADS] % d[DIM_KV_HEADS] || d[DIM_ROPE_PAIRS] < 1 || 2 * d[DIM_ROPE_PAIRS] > d[DIM_HEAD]) abort();
+    if (a.n_kind[LAYER_ATTENTION] + (uint64_t)a.n_kind[LAYER_DELTA] != d[DIM_LAYERS]) abort();
+    if (a.n_kind[LAYER_DELTA] && (d[DIM_DELTA_V_HEADS] % d[DIM_DELTA_K_HEADS] || d[DIM_DELTA_TAPS] < 2)) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     struct config *c;
     struct err e = {0};
     enum status status = config_parse("f", (const char *)data, n, &c, &e);
     if ((status == STATUS_OK) != (e.message[0] == '\0') || (status == STATUS_OK) != (c != NULL)) abort();
     for (size_t i = 0; c && i < sizeof keys / sizeof keys[0]; i++) ask(c, keys[i]);
+    if (c) read_as_model(c);
     config_free(c);
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Second tier: random llama checkpoints made by transformers, in many shapes and spellings, against its float32 logits.
+"""Second tier: random checkpoints made by transformers, in many shapes and spellings, against its float32 logits.
 
 Every case is a folder as `save_pretrained` writes it (then respelled where the case says so), a 700-token prompt, the
 logits of every 50th position and 32 greedy ids. Bounds: 1e-3 anywhere; ids equal up to the first margin under 2e-3.
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import (LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3_5ForCausalLM,
+                          Qwen3_5TextConfig)
 from transformers.utils import logging
 
 logging.disable_progress_bar()
@@ -22,6 +23,22 @@ logging.set_verbosity_error()
 
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
           "high_freq_factor": 4.0, "original_max_position_embeddings": 128}
+
+CLASSES = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen3": (Qwen3Config, Qwen3ForCausalLM),
+           "qwen3_5": (Qwen3_5TextConfig, Qwen3_5ForCausalLM)}
+
+
+def linear(k_heads, v_heads, k, v, taps=4, attention=None, **extra):
+    """A qwen3_5 case: heads of its linear layers, and which layers attend (None: every fourth)."""
+    options = {"family": "qwen3_5", "linear_num_key_heads": k_heads, "linear_num_value_heads": v_heads,
+               "linear_key_head_dim": k, "linear_value_head_dim": v, "linear_conv_kernel_dim": taps, **extra}
+    if attention is not None:
+        options["layer_types"] = ["full_attention" if c == "A" else "linear_attention" for c in attention]
+    return options
+
+
+def rope(theta, share):
+    return {"rope_type": "default", "rope_theta": theta, "partial_rotary_factor": share}
 
 
 # Spellings of a config.json that transformers itself reads; it judges them before we do.
@@ -98,7 +115,42 @@ CASES = [
      {"max_position_embeddings": 740, "rope_parameters": LLAMA3, "spell": no_original}),
     ("original context at the top", 64, 128, 4, 2, 32, 300, 2, {"rope_parameters": LLAMA3, "spell": original_on_top}),
     ("few keys, many unknown ones", 96, 160, 4, 4, 24, 300, 2, {"spell": bare}),
+    ("qwen3, tied", 96, 160, 4, 2, 24, 300, 3, {"family": "qwen3", "tie_word_embeddings": True}),
+    ("qwen3, biases", 72, 100, 6, 1, 16, 517, 3, {"family": "qwen3", "attention_bias": True}),
+    ("qwen3, head size 128", 64, 96, 3, 3, 128, 300, 2, {"family": "qwen3"}),
+    ("qwen3, float32", 80, 144, 5, 5, 18, 300, 2, {"family": "qwen3", "dtype": torch.float32}),
+    ("qwen3, float16, biases", 80, 144, 8, 2, 32, 300, 2,
+     {"family": "qwen3", "dtype": torch.float16, "attention_bias": True}),
+    ("qwen3, llama3 scaling", 64, 128, 4, 2, 64, 300, 2, {"family": "qwen3", "rope_parameters": LLAMA3}),
+    ("qwen3, old spelling", 64, 128, 4, 2, 32, 300, 2, {"family": "qwen3", "old": True}),
+    ("qwen3, a window that is off", 64, 128, 4, 2, 32, 300, 2,
+     {"family": "qwen3", "use_sliding_window": False, "sliding_window": 16, "max_window_layers": 1}),
+    ("qwen3_5, as many value heads", 96, 160, 4, 2, 32, 300, 4, linear(4, 4, 16, 16)),
+    ("qwen3_5, three value heads a key head", 96, 160, 4, 2, 32, 300, 8, linear(2, 6, 32, 32)),
+    ("qwen3_5, wide keys", 80, 128, 4, 1, 40, 300, 4, linear(2, 4, 48, 24)),
+    ("qwen3_5, wide values, tied", 64, 96, 2, 2, 64, 300, 4, linear(1, 5, 24, 72, tie_word_embeddings=True)),
+    ("qwen3_5, head sizes 128", 96, 128, 2, 1, 256, 300, 4, linear(1, 3, 128, 128)),
+    ("qwen3_5, odd sizes", 54, 70, 3, 1, 24, 301, 4, linear(3, 6, 10, 14)),
+    ("qwen3_5, one of everything", 40, 48, 1, 1, 16, 37, 3, linear(1, 1, 8, 8, attention="LAL")),
+    ("qwen3_5, attention first", 96, 160, 4, 2, 32, 300, 5, linear(2, 4, 16, 32, attention="ALLAL")),
+    ("qwen3_5, linear only", 96, 160, 4, 2, 32, 300, 3, linear(2, 4, 16, 32, attention="LLL")),
+    ("qwen3_5, attention only", 96, 160, 4, 2, 32, 300, 3, linear(2, 4, 16, 32, attention="AAA")),
+    ("qwen3_5, biases", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, attention_bias=True)),
+    ("qwen3_5, two taps", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, taps=2)),
+    ("qwen3_5, seven taps", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, taps=7)),
+    ("qwen3_5, whole rotation", 64, 96, 4, 2, 32, 300, 4, linear(2, 2, 16, 16, rope_parameters=rope(1e4, 1.0))),
+    ("qwen3_5, odd rotation", 64, 96, 4, 2, 20, 300, 4, linear(2, 2, 16, 16, rope_parameters=rope(1e6, 0.25))),
+    ("qwen3_5, most of a head turned", 64, 96, 4, 2, 22, 300, 4, linear(2, 2, 16, 16, rope_parameters=rope(50, 0.7))),
+    ("qwen3_5, float32", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, dtype=torch.float32)),
+    ("qwen3_5, float16, shards", 96, 160, 4, 2, 32, 300, 4,
+     linear(2, 4, 16, 32, dtype=torch.float16, shards="100KB")),
+    ("qwen3_5, large eps", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, rms_norm_eps=1e-2)),
+    ("qwen3_5, old spelling", 96, 160, 4, 2, 32, 300, 4, linear(2, 4, 16, 32, old=True)),
+    ("qwen3_5, llama3 scaling", 64, 128, 4, 2, 64, 300, 4,
+     linear(2, 2, 16, 16, rope_parameters={**LLAMA3, "partial_rotary_factor": 0.5})),
 ]
+
+NOT_OPTIONS = ("dtype", "shards", "old", "no_head_dim", "spell", "family")
 
 
 def respell(folder, extra):
@@ -107,6 +159,8 @@ def respell(folder, extra):
     config = json.loads(path.read_text())
     rope = config.pop("rope_parameters")
     config["rope_theta"] = rope.pop("rope_theta")
+    if "partial_rotary_factor" in rope:
+        config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
     config["rope_scaling"] = None if rope["rope_type"] == "default" else rope
     config["torch_dtype"] = config.pop("dtype", "bfloat16")
     if extra.get("no_head_dim"):
@@ -114,23 +168,32 @@ def respell(folder, extra):
     path.write_text(json.dumps(config))
 
 
+def fill(family, key, value):
+    noise = torch.randn_like(value)
+    if key.endswith("norm.weight"):
+        value.copy_(0.2 * noise + (0 if family == "qwen3_5" and "linear_attn" not in key else 1))
+    elif key.endswith("A_log"):
+        value.copy_(1 + noise)
+    elif key.endswith("bias"):
+        value.copy_(0.2 * noise)
+    else:
+        value.copy_(noise / (value.shape[-1] ** 0.5) * 1.5)
+
+
 def make(folder, case, seed):
     name, hidden, intermediate, heads, kv_heads, head, vocab, layers, extra = case
     torch.manual_seed(seed)
     options = {"max_position_embeddings": 4096}
-    options.update({k: v for k, v in extra.items() if k not in ("dtype", "shards", "old", "no_head_dim", "spell")})
-    config = LlamaConfig(hidden_size=hidden, intermediate_size=intermediate, num_attention_heads=heads,
-                         num_key_value_heads=kv_heads, head_dim=head, vocab_size=vocab, num_hidden_layers=layers,
-                         **copy.deepcopy(options))
-    model = LlamaForCausalLM(config)
+    options.update({k: v for k, v in extra.items() if k not in NOT_OPTIONS})
+    family = extra.get("family", "llama")
+    config_class, model_class = CLASSES[family]
+    config = config_class(hidden_size=hidden, intermediate_size=intermediate, num_attention_heads=heads,
+                          num_key_value_heads=kv_heads, head_dim=head, vocab_size=vocab, num_hidden_layers=layers,
+                          **copy.deepcopy(options))
+    model = model_class(config)
     with torch.no_grad():
         for key, value in model.named_parameters():
-            if key.endswith("norm.weight"):
-                value.copy_(1 + 0.2 * torch.randn_like(value))
-            elif key.endswith("bias"):
-                value.copy_(0.2 * torch.randn_like(value))
-            else:
-                value.copy_(torch.randn_like(value) / (value.shape[-1] ** 0.5) * 1.5)
+            fill(family, key, value)
     model = model.to(extra.get("dtype", torch.bfloat16))
     model.save_pretrained(folder, max_shard_size=extra.get("shards", "5GB"))
     if "spell" in extra:
@@ -139,7 +202,7 @@ def make(folder, case, seed):
         extra["spell"](config)
         path.write_text(json.dumps(config))
     # Read back rather than cast: a cast to bfloat16 and back would leave rounded rope frequencies in the model.
-    reference = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    reference = model_class.from_pretrained(folder, dtype=torch.float32).eval()
     if extra.get("old"):
         respell(folder, extra)
     return reference
@@ -158,11 +221,12 @@ def check(binary, folder, case, seed):
     prompt = [int(t) for t in rng.integers(0, case[6], 700)]
     positions = list(range(0, 700, 50)) + [699]
     with torch.no_grad():
-        logits = model(torch.tensor([prompt])).logits[0].numpy()
+        logits = model(torch.tensor([prompt]), use_cache=False).logits[0].numpy()
         ids, margins, past = list(prompt), [], None
         feed = torch.tensor([prompt])
+        cached = "full_attention" in model.config.layer_types if case[-1].get("family") == "qwen3_5" else True
         for _ in range(32):
-            out = model(feed, past_key_values=past, use_cache=True)
+            out = model(feed if cached else torch.tensor([ids]), past_key_values=past, use_cache=cached)
             past, top = out.past_key_values, torch.topk(out.logits[0, -1], min(2, case[6]))
             margins.append(float(top.values[0] - top.values[-1]))
             ids.append(int(top.indices[0]))
