@@ -43,7 +43,8 @@ $(FUZZ_BUILD)/fuzz_%: $$(call fuzz_objects,$$*) $(FUZZ_BUILD)/obj/yyjson.o
 	$(Q)$(FUZZ_CC) -pthread $(FUZZ_SAN) -fsanitize=fuzzer $^ -o $@ $(TF_LDLIBS)
 
 $(BUILD)/fuzz-replay/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz/replay.o \
-                        $$(call to_objects,$$(FUZZ_MORE_$$*)) $$(foreach l,$$(FUZZ_LAYERS_$$*),$$(LIB_$$(l))) $(YYJSON_OBJ)
+                        $$(call to_objects,$$(FUZZ_MORE_$$*)) \
+                        $$(foreach l,$$(FUZZ_LAYERS_$$*),$$(LIB_$$(l))) $(YYJSON_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)

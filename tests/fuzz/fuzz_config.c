@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-static const char *const keys[] = {"model_type",   "hidden_size",   "rope_theta", "rope_scaling.factor",
-                                   "eos_token_id", "architectures", "layer_types", "text_config.rope_parameters.partial_rotary_factor",
-                                   "a",            "a.b.c"};
+static const char *const keys[] = {
+    "model_type",    "hidden_size", "rope_theta", "rope_scaling.factor", "eos_token_id", "architectures",
+    "layer_types",   "a",           "a.b.c",      "text_config.rope_parameters.partial_rotary_factor",
+};
 
 static void ask(const struct config *c, const char *key) {
     uint64_t u;
