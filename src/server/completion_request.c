@@ -42,7 +42,7 @@ static enum status take_id(const struct serving *s, yyjson_val *v, size_t i, str
     size_t limit = tokenizer_n_ids(s->tokenizer) < s->vocab ? tokenizer_n_ids(s->tokenizer) : s->vocab, n;
     char param[32];
     snprintf(param, sizeof param, "prompt[%zu]", i);
-    struct whole id = {0};
+    struct whole_number id = {0};
     if (!yyjson_is_num(v) || !fields_as_whole(v, &id)) {
         return api_error_refuse(e, FIELDS_INVALID_TYPE, param, "%s: expected a token id, got %s", param,
                                 yyjson_is_num(v) ? "a number that is not whole" : fields_kind(v));

@@ -84,19 +84,19 @@ bool fields_as_number(yyjson_val *v, double *out) {
     return true;
 }
 
-bool fields_as_whole(yyjson_val *v, struct whole *out) {
+bool fields_as_whole(yyjson_val *v, struct whole_number *out) {
     yyjson_val room = {0};
     v = as_numeral(v, &room);
     if (!v) return false;
     if (yyjson_is_uint(v)) {
-        *out = (struct whole){.given = true, .size = yyjson_get_uint(v)};
+        *out = (struct whole_number){.given = true, .size = yyjson_get_uint(v)};
     } else if (yyjson_is_sint(v)) {
         int64_t i = yyjson_get_sint(v);
-        *out = (struct whole){.given = true, .negative = i < 0, .size = i < 0 ? 0 - (uint64_t)i : (uint64_t)i};
+        *out = (struct whole_number){.given = true, .negative = i < 0, .size = i < 0 ? 0 - (uint64_t)i : (uint64_t)i};
     } else {
         double x = yyjson_get_real(v);
         if (x != floor(x) || fabs(x) > 0x1p53) return false; // above, it may not be the number that was written
-        *out = (struct whole){.given = true, .negative = x < 0, .size = (uint64_t)fabs(x)};
+        *out = (struct whole_number){.given = true, .negative = x < 0, .size = (uint64_t)fabs(x)};
     }
     return true;
 }
@@ -113,7 +113,7 @@ enum status fields_number(const struct fields *f, const char *key, double least,
     return STATUS_OK;
 }
 
-enum status fields_whole(const struct fields *f, const char *key, struct whole *out) {
+enum status fields_whole(const struct fields *f, const char *key, struct whole_number *out) {
     yyjson_val *v = fields_value(f, key);
     if (!v) return STATUS_OK;
     double x;
@@ -123,7 +123,7 @@ enum status fields_whole(const struct fields *f, const char *key, struct whole *
 }
 
 enum status fields_count(const struct fields *f, const char *key, uint64_t *out, bool *given) {
-    struct whole w = {0};
+    struct whole_number w = {0};
     TRY(fields_whole(f, key, &w));
     if (!w.given) return STATUS_OK;
     if (w.negative && w.size) return fields_refuse(f, FIELDS_INVALID_VALUE, key, "it may not be negative");

@@ -32,16 +32,16 @@ enum status fields_number(const struct fields *f, const char *key, double least,
                           double *out) TF_MUST_CHECK;
 
 // A whole number of up to 64 bits and a sign.
-struct whole {
+struct whole_number {
     bool given, negative;
     uint64_t size;
 };
-enum status fields_whole(const struct fields *f, const char *key, struct whole *out) TF_MUST_CHECK;
+enum status fields_whole(const struct fields *f, const char *key, struct whole_number *out) TF_MUST_CHECK;
 enum status fields_count(const struct fields *f, const char *key, uint64_t *out, bool *given) TF_MUST_CHECK; // >= 0
 
 // Reads one value as fields_number and fields_whole do, without a judgement of its size.
 bool fields_as_number(yyjson_val *v, double *out);
-bool fields_as_whole(yyjson_val *v, struct whole *out);
+bool fields_as_whole(yyjson_val *v, struct whole_number *out);
 
 const char *fields_kind(yyjson_val *v); // "a boolean", "a list"
 

@@ -94,33 +94,25 @@ static void reply_whole(const struct server *s, struct http_exchange *x, struct 
 struct stream_source {
     const struct server *server;
     struct generation *generation;
+    struct openai_stream stream;
     uint64_t silent_since_ns;
     bool begun;
-    enum reasoning_part part; // of the text gathered for the next event
-    struct buf text;
-    struct buf *out;
 };
 
-static void flush(struct stream_source *t) {
-    if (t->text.n) openai_stream_text(generation_facts(t->generation), t->part, t->text.data, t->text.n, t->out);
-    if (t->text.failed != STATUS_OK) t->out->failed = t->text.failed;
-    buf_reset(&t->text);
-}
-
-static void gather(void *context, enum reasoning_part part, const char *text, size_t n) {
-    struct stream_source *t = context;
-    if (part != t->part) flush(t);
-    t->part = part;
-    buf_append(&t->text, text, n);
+static void begin_stream(struct stream_source *t) {
+    const struct buf *echo = generation_echo(t->generation);
+    openai_stream_begin(&t->stream, echo->data, echo->n);
+    t->begun = true;
+    t->silent_since_ns = clock_now_ns(&t->server->serving.clock);
 }
 
 static enum http_more end_stream(struct stream_source *t, enum generation_state state, const struct api_error *e) {
     if (state == GENERATION_ENDED) {
         log_end(t->server, generation_facts(t->generation));
-        openai_stream_end(generation_facts(t->generation), t->out);
+        openai_stream_end(&t->stream);
     } else {
         log_failure(t->server, t->generation, e->message);
-        openai_stream_fail(e, t->out);
+        openai_stream_fail(&t->stream, e);
     }
     return HTTP_END;
 }
@@ -128,21 +120,17 @@ static enum http_more end_stream(struct stream_source *t, enum generation_state 
 static enum http_more next_piece(void *context, struct http_exchange *x, struct buf *out) {
     struct stream_source *t = context;
     const struct clock *clock = &t->server->serving.clock;
-    t->out = out;
-    if (!t->begun) {
-        const struct buf *echo = generation_echo(t->generation);
-        openai_stream_begin(generation_facts(t->generation), echo->data, echo->n, out);
-        t->begun = true;
-        t->silent_since_ns = clock_now_ns(clock);
-    }
+    t->stream.out = out;
+    if (!t->begun) begin_stream(t);
     while (out->n == 0) {
         struct api_error e = {0};
-        enum generation_state state = generation_next(t->generation, WAIT_MS, gather, t, &e);
-        flush(t);
+        enum generation_state state =
+            generation_next(t->generation, WAIT_MS, openai_stream_take, &t->stream, &e);
         if (state != GENERATION_RUNS) return end_stream(t, state, &e);
+        openai_stream_flush(&t->stream);
         if (http_client_gone(x)) return HTTP_ABORT;
         bool silent = clock_ms_between(t->silent_since_ns, clock_now_ns(clock)) >= PING_MS;
-        if (out->n == 0 && silent) openai_stream_ping(out);
+        if (out->n == 0 && silent) openai_stream_ping(&t->stream);
     }
     t->silent_since_ns = clock_now_ns(clock);
     return HTTP_MORE;
@@ -151,7 +139,7 @@ static enum http_more next_piece(void *context, struct http_exchange *x, struct 
 static void close_stream(void *context) {
     struct stream_source *t = context;
     generation_free(t->generation);
-    buf_fini(&t->text);
+    openai_stream_fini(&t->stream);
     mem_free(t);
 }
 
@@ -165,8 +153,8 @@ static void reply_stream(const struct server *s, struct http_exchange *x, struct
         generation_free(g);
         return;
     }
-    *t = (struct stream_source){.server = s, .generation = g, .part = REASONING_ANSWER};
-    buf_init(&t->text, REPLY_BYTES_MAX);
+    *t = (struct stream_source){.server = s, .generation = g};
+    openai_stream_init(&t->stream, generation_facts(g));
     http_set_header(x, "Cache-Control", "no-cache");
     http_set_header(x, "X-Accel-Buffering", "no");
     const struct http_source source = {next_piece, close_stream, t};

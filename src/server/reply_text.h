@@ -30,8 +30,9 @@ struct reply_text;
 enum status reply_text_new(const struct reply_rule *rule, struct reply_text **out, struct err *e) TF_MUST_CHECK;
 void reply_text_free(struct reply_text *t);
 
-// Gives `sink` the text that became certain with these ids: whole characters, nothing that may still be part of a stop
-// string or a marker. However ids are cut into calls, the parts put together are the same.
+// Gives `sink` the text that became certain with these ids: nothing that may still be part of a stop string or of a
+// marker, and whole characters once the call returns. However ids are cut into calls, the parts put together are the
+// same.
 enum status reply_text_push(struct reply_text *t, const int32_t *ids, size_t n, reasoning_sink *sink, void *context,
                             struct err *e) TF_MUST_CHECK;
 void reply_text_end(struct reply_text *t, reasoning_sink *sink, void *context);

@@ -16,7 +16,7 @@ static enum status read_drawing(const struct fields *f, struct request *r) {
     // In a rule 0 is off; in a request it is the smallest nucleus, the likeliest token alone.
     if (top_p >= 0) r->rule.top_p = top_p > 0 ? top_p : DBL_MIN;
     TRY(fields_number(f, "min_p", 0, 1, &r->rule.min_p));
-    struct whole top_k = {0}, seed = {0};
+    struct whole_number top_k = {0}, seed = {0};
     TRY(fields_whole(f, "top_k", &top_k));
     if (top_k.given) r->rule.top_k = top_k.negative ? 0 : top_k.size < UINT32_MAX ? (uint32_t)top_k.size : UINT32_MAX;
     TRY(fields_whole(f, "seed", &seed));

@@ -154,9 +154,8 @@ def wrong_chats():
 def refused(c, name, server, route, body, param=None):
     status, answer = server.post(route, body)
     error = answer.get("error", {})
-    well_formed = error.get("message") and set(error) == {"message", "type", "param", "code"}
-    c.check(name, (status, error.get("type"), error.get("param")) == (400, "invalid_request_error", param) and well_formed,
-            f"param {param!r}: status {status}, {error}")
+    c.equal(name, (400, "invalid_request_error", param), (status, error.get("type"), error.get("param")))
+    c.check(f"{name}: the envelope", error.get("message") and set(error) == {"message", "type", "param", "code"}, error)
 
 
 def check_next(c, name, server, expected):
