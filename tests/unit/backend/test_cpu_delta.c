@@ -373,7 +373,7 @@ static void replays_what_was_accepted(void) {
     }
 }
 
-// Three streams at once: a prompt piece, a tree, and a replay in another order of slots and rows.
+// Three streams at once, in another order of windows than of slots: one drafts a tree, two replay what they held.
 static void windows_of_several_streams(void) {
     static float y[ROWS * VALUES], want[TOKENS * VALUES];
     static struct memory m, truth;
@@ -385,12 +385,15 @@ static void windows_of_several_streams(void) {
         if (!lab_open(&l, thread_counts[i], isa_best())) return;
         add_chain(&before, 2, first_tokens, 10, 10)->fresh = true;
         add_chain(&before, 0, short_path, 3, 1)->fresh = true; // 31 and 32 are drafts
+        add_chain(&before, 1, first_tokens, 4, 2)->fresh = true; // as are 2 and 3
         run(&l, &before, y);
         struct backend_delta_window *w = add_chain(&f, 0, short_path + 3, 1, 1);
         w->replay = replay;
         w->n_replay = 2;
         add_tree(&f, 2);
-        add_chain(&f, 1, first_tokens, 6, 6)->fresh = true;
+        w = add_chain(&f, 1, first_tokens + 4, 2, 2);
+        w->replay = replay;
+        w->n_replay = 2;
         run(&l, &f, y);
         serial(short_path, 4, want, &truth);
         read_memory(&l, 0, &m);
@@ -404,7 +407,7 @@ static void windows_of_several_streams(void) {
         }
         serial(first_tokens, 6, want, &truth);
         read_memory(&l, 1, &m);
-        CHECK_BYTES(want, y + (1 + TREE) * VALUES, 6 * VALUES * sizeof(float));
+        CHECK_BYTES(want + 4 * VALUES, y + (1 + TREE) * VALUES, 2 * VALUES * sizeof(float));
         CHECK_BYTES(&truth, &m, sizeof m);
         lab_close(&l);
     }
