@@ -1,4 +1,4 @@
-"""Random llama models as GGUF files in mixed formats, against float32 safetensors of the weights that gguf-py decodes.
+"""Random llama and qwen3 models as GGUF files in mixed formats, against float32 safetensors of the weights that gguf-py decodes.
 
 Both files must give close logits (activations are rounded to 16 bits before quantised weights), and the GGUF file the
 same bits for other instruction sets, threads and pass widths. Shapes, ties, biases and rope factors are drawn anew.
@@ -28,7 +28,11 @@ WAYS = [["--isa", "ref", "--threads", 1, "--prefill-width", 1], ["--threads", 3,
         ["--threads", 64, "--prefill-width", 128], ["--isa", "ref", "--threads", 7, "--prefill-width", 65536]]
 
 
-def draw_shape(pick):
+# Families whose GGUF files interleave rotation pairs, and whose heads have norms.
+PAIRED, HEAD_NORMED = ("llama",), ("qwen3",)
+
+
+def draw_shape(pick, family):
     coded = pick.random() < 0.8
     kv_heads = pick.choice([1, 2, 3])
     s = {"kv_heads": kv_heads, "heads": kv_heads * pick.choice([1, 2, 3]), "vocab": pick.choice([33, 100, 257]),
@@ -39,6 +43,9 @@ def draw_shape(pick):
         s["head"] = 32
     for flag in ("tied", "attention_bias", "mlp_bias", "factors"):
         s[flag] = pick.random() < 0.5
+    s["family"] = family
+    if family == "qwen3":
+        s["mlp_bias"] = s["factors"] = False
     return s
 
 
@@ -59,6 +66,8 @@ def tensors_of(s, rng):
         hf, block = f"model.layers.{layer}.", f"blk.{layer}."
         yield hf + "input_layernorm.weight", block + "attn_norm.weight", vector(hidden, 1), 0
         yield hf + "post_attention_layernorm.weight", block + "ffn_norm.weight", vector(hidden, 1), 0
+        for which in "qk" if s["family"] in HEAD_NORMED else "":
+            yield f"{hf}self_attn.{which}_norm.weight", f"{block}attn_{which}_norm.weight", vector(s["head"], 1), 0
         for module, name, rows, columns, heads in (
                 ("self_attn.q_proj", "attn_q", q, hidden, s["heads"]),
                 ("self_attn.k_proj", "attn_k", kv, hidden, s["kv_heads"]),
@@ -87,7 +96,7 @@ def rope_factors(head):
 
 
 def write_twins(folder, s, pick, rng):
-    out = gguf.GGUFWriter(os.path.join(folder, "twin.gguf"), "llama")
+    out = gguf.GGUFWriter(os.path.join(folder, "twin.gguf"), s["family"])
     out.add_context_length(512)
     out.add_embedding_length(s["hidden"])
     out.add_block_count(s["layers"])
@@ -106,7 +115,8 @@ def write_twins(folder, s, pick, rng):
         raw = gguf.quants.quantize(values, kind)
         out.add_tensor(gguf_name, raw, raw_dtype=kind)
         back = gguf.quants.dequantize(raw, kind).reshape(values.shape)
-        decoded[name] = numpy.ascontiguousarray(separate(back, heads) if heads else back, numpy.float32)
+        paired = heads and s["family"] in PAIRED
+        decoded[name] = numpy.ascontiguousarray(separate(back, heads) if paired else back, numpy.float32)
     if s["factors"]:
         out.add_tensor("rope_freqs.weight", rope_factors(s["head"]))
     out.write_header_to_file()
@@ -114,7 +124,7 @@ def write_twins(folder, s, pick, rng):
     out.write_tensors_to_file()
     out.close()
     save_file(decoded, os.path.join(folder, "model.safetensors"))
-    config = {"model_type": "llama", "vocab_size": s["vocab"], "hidden_size": s["hidden"], "head_dim": s["head"],
+    config = {"model_type": s["family"], "vocab_size": s["vocab"], "hidden_size": s["hidden"], "head_dim": s["head"],
               "num_hidden_layers": s["layers"], "intermediate_size": s["intermediate"],
               "num_attention_heads": s["heads"], "num_key_value_heads": s["kv_heads"], "rms_norm_eps": 1e-5,
               "max_position_embeddings": 512, "tie_word_embeddings": s["tied"], "rope_theta": THETA,
@@ -124,9 +134,9 @@ def write_twins(folder, s, pick, rng):
         json.dump(config, file)
 
 
-def check_twins(c, binary, seed):
+def check_twins(c, binary, seed, family):
     pick, rng = random.Random(seed), numpy.random.default_rng(seed)
-    s = draw_shape(pick)
+    s = draw_shape(pick, family)
     name = f"twins {seed} {s}"
     ids = [int(i) for i in rng.integers(0, s["vocab"], 300)]
     with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +158,9 @@ def main():
     arguments = checks.parse_arguments(__doc__)
     c = checks.Checks()
     for seed in range(200 if arguments.full else 10):
-        check_twins(c, arguments.binary, seed)
+        check_twins(c, arguments.binary, seed, "llama")
+    for seed in range(100 if arguments.full else 5):
+        check_twins(c, arguments.binary, seed, "qwen3")
     c.close()
 
 
