@@ -266,11 +266,43 @@ static void a_slot_starts_afresh_after_reset(void) {
     session_close(&s);
 }
 
+// qwen3_5 has 5 layers with 3 x 320 inputs and 6 states of 32 x 32, and one with a cache.
+static void tells_what_a_stream_takes(void) {
+    struct err e = {0};
+    struct checkpoint *c = NULL;
+    struct backend *b = NULL;
+    CHECK_INT(STATUS_OK, checkpoint_open(folders[FIRST_RECURRENT], &c, &e));
+    CHECK_INT(STATUS_OK, backend_open_cpu(&(struct backend_options){.threads = 1, .isa = ISA_REF}, &b, &e));
+    uint64_t totals[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct model_info info;
+        const struct model_options options = {.n_slots = 2, .context = 128, .rows_max = 32, .window_rows = 1 + i * 16};
+        CHECK_INT(STATUS_OK, model_inspect(c, b, &options, &info, &e));
+        uint64_t held = i * 16 * (320 + 2 * 6) * 4;
+        CHECK_INT(1, info.attention_layers);
+        CHECK_INT(5, info.delta_layers);
+        CHECK_INT(2, info.delta_k_heads);
+        CHECK_INT(6, info.delta_v_heads);
+        CHECK_INT(32, info.delta_k_dim);
+        CHECK_INT(32, info.delta_v_dim);
+        CHECK_INT(4, info.delta_taps);
+        CHECK_INT(5 * (3 * 320 * 4 + 6 * 32 * 32 * 4 + held), info.state_bytes);
+        CHECK_INT(2 * 2 * 64 * 4, info.cache_token_bytes);
+        CHECK_INT(2 * 128 * info.cache_token_bytes, info.cache_bytes);
+        totals[i] = info.total_bytes - info.scratch_bytes;
+        model_info_fini(&info);
+    }
+    CHECK_INT(2 * 5 * 16 * (320 + 12) * 4, totals[1] - totals[0]); // drafts of both streams, and nothing else
+    b->ops->close(b);
+    checkpoint_close(c);
+}
+
 static const struct test_case cases[] = {
     {"a prompt in any passes leaves what decoding leaves", a_prompt_leaves_what_decoding_leaves},
     {"drafts, right or wrong, leave what decoding leaves", drafts_leave_what_decoding_leaves},
     {"neighbours leave what a lone stream leaves", neighbours_leave_what_a_lone_stream_leaves},
     {"a refused round leaves the state alone", a_refused_round_leaves_the_state_alone},
+    {"tells what a stream takes", tells_what_a_stream_takes},
     {"a slot starts afresh after reset", a_slot_starts_afresh_after_reset},
 };
 TEST_MAIN("model/recurrent", cases)
