@@ -1,4 +1,4 @@
-// Fuzz target: the body of a request to both generating routes; what is accepted becomes a prompt, the rest an envelope.
+// Fuzz target: the body of a request to both generating routes; what is accepted becomes a prompt, else an envelope.
 #include "base/utf8.h"
 #include "server/prompt.h"
 #include "tests/fuzz/fuzz.h"
