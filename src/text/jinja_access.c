@@ -39,11 +39,40 @@ static enum status bound_method(struct jinja_run *r, const struct jinja_builtin 
     return STATUS_OK;
 }
 
+// What can be asked about a macro.
+static enum status macro_attribute(struct jinja_run *r, const struct jinja_macro_definition *d,
+                                   const struct jinja_string *name, struct jinja_value *out) {
+    struct jinja_value key = text_value(name);
+    if (jinja_is_text(key, "name", 4)) *out = text_value(d->name);
+    else if (jinja_is_text(key, "caller", 6)) *out = jinja_bool(d->caller != NULL);
+    else if (jinja_is_text(key, "catch_varargs", 13)) *out = jinja_bool(d->varargs != NULL);
+    else if (jinja_is_text(key, "catch_kwargs", 12)) *out = jinja_bool(d->kwargs != NULL);
+    if (!jinja_is_text(key, "arguments", 9)) return STATUS_OK;
+    struct jinja_list *names;
+    TRY(jinja_list_new(r->arena, d->parameters.n, JINJA_SEQUENCE_TUPLE, &names));
+    for (const struct jinja_node *n = d->parameters.first; n; n = n->next) {
+        TRY(jinja_list_push(r->arena, names, text_value(n->name)));
+    }
+    *out = jinja_of_list(names);
+    return STATUS_OK;
+}
+
+static void group_attribute(const struct jinja_list *group, const struct jinja_string *name, struct jinja_value *out) {
+    if (jinja_is_text(text_value(name), "grouper", 7)) *out = group->at[0];
+    if (jinja_is_text(text_value(name), "list", 4)) *out = group->at[1];
+}
+
 // Python's getattr in the sandbox: ABSENT where the object has no such attribute.
 static enum status object_attribute(struct jinja_run *r, struct jinja_value of, const struct jinja_string *name,
                                     struct jinja_value *out) {
     out->type = JINJA_ABSENT;
     if (of.type == JINJA_LOOP) return jinja_loop_attribute(r, of.loop, name, out);
+    if (of.type == JINJA_CALLABLE && of.callable->macro) {
+        TRY(macro_attribute(r, of.callable->macro->definition, name, out));
+    } else if (of.type == JINJA_LIST && of.list->kind == JINJA_SEQUENCE_GROUP) {
+        group_attribute(of.list, name, out);
+    }
+    if (out->type != JINJA_ABSENT) return STATUS_OK;
     if (of.type == JINJA_NAMESPACE) {
         const struct jinja_value *v = jinja_mapping_find(of.mapping, text_value(name));
         if (v) *out = *v;
@@ -88,6 +117,14 @@ enum status jinja_attribute(struct jinja_run *r, struct jinja_value of, const st
     if (of.type == JINJA_UNDEFINED) return jinja_fail_undefined(r, of);
     TRY(object_attribute(r, of, name, out));
     if (out->type == JINJA_ABSENT) TRY(object_item(r, of, text_value(name), out));
+    if (out->type != JINJA_ABSENT) return STATUS_OK;
+    return undefined(r, (struct jinja_undefined){.owner = owner_name(of), .key = text_value(name)}, out);
+}
+
+enum status jinja_attribute_only(struct jinja_run *r, struct jinja_value of, const struct jinja_string *name,
+                                 struct jinja_value *out) {
+    if (of.type == JINJA_UNDEFINED) return jinja_fail_undefined(r, of);
+    TRY(object_attribute(r, of, name, out));
     if (out->type != JINJA_ABSENT) return STATUS_OK;
     return undefined(r, (struct jinja_undefined){.owner = owner_name(of), .key = text_value(name)}, out);
 }

@@ -108,9 +108,12 @@ static enum status bind_parameter(struct jinja_run *r, const struct jinja_macro_
     return jinja_bind(r, name->name, v);
 }
 
-static bool is_parameter(const struct jinja_macro_definition *d, const struct jinja_string *name) {
-    for (const struct jinja_node *n = d->parameters.first; n; n = n->next) {
-        if (n->name->n == name->n && memcmp(n->name->text, name->text, name->n) == 0) return true;
+// Whether a keyword gave a parameter its value: one that got it by place already leaves the keyword over.
+static bool is_taken(const struct jinja_macro_definition *d, const struct jinja_arguments *a,
+                     const struct jinja_string *name) {
+    size_t place = 0;
+    for (const struct jinja_node *n = d->parameters.first; n; n = n->next, place++) {
+        if (place >= a->n && n->name->n == name->n && memcmp(n->name->text, name->text, name->n) == 0) return true;
     }
     return false;
 }
@@ -141,7 +144,7 @@ static enum status bind_rest(struct jinja_run *r, const struct jinja_macro_defin
     for (size_t i = 0; i < a->n_named; i++) {
         const struct jinja_string *name = a->named[i].name;
         bool is_caller = d->caller && jinja_text_compare(name, d->caller) == 0;
-        if (is_caller || is_parameter(d, name)) continue;
+        if (is_caller || is_taken(d, a, name)) continue;
         if (!d->kwargs) {
             return jinja_fail(r, "macro '%.*s' takes no keyword argument '%.*s'", (int)d->name->n, d->name->text,
                               name->n > 60 ? 60 : (int)name->n, name->text);
@@ -149,8 +152,7 @@ static enum status bind_rest(struct jinja_run *r, const struct jinja_macro_defin
         v = (struct jinja_value){.type = JINJA_STRING, .string = name};
         TRY(jinja_mapping_set(r->arena, rest, v, a->named[i].value));
     }
-    if (d->kwargs) return jinja_bind(r, d->kwargs, jinja_of_mapping(rest));
-    return jinja_fail(r, "macro '%.*s' got an argument twice", (int)d->name->n, d->name->text);
+    return d->kwargs ? jinja_bind(r, d->kwargs, jinja_of_mapping(rest)) : STATUS_OK;
 }
 
 static enum status call_macro(struct jinja_run *r, const struct jinja_macro *m, const struct jinja_arguments *a,

@@ -182,10 +182,34 @@ static enum status filter_round(struct jinja_run *r, const struct jinja_call *ca
     return STATUS_OK;
 }
 
+static enum status filter_filesizeformat(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    bool binary = jinja_argument_flag(call->arg[0], false);
+    double base = binary ? 1024 : 1000, bytes = 0;
+    char text[64];
+    bool number = call->self.type == JINJA_STRING ? jinja_read_float(call->self.string, &bytes)
+                                                  : jinja_is_number(call->self);
+    if (call->self.type == JINJA_UNDEFINED) return jinja_fail_undefined(r, call->self);
+    if (!number) return jinja_fail(r, "a size must be a number");
+    if (call->self.type != JINJA_STRING) bytes = jinja_to_double(call->self);
+    if (bytes == 1) {
+        snprintf(text, sizeof text, "1 Byte");
+    } else if (bytes < base && isfinite(bytes)) {
+        snprintf(text, sizeof text, "%.0f Bytes", trunc(bytes) + 0.0); // no -0
+    } else {
+        int prefix = 0;
+        double unit = base * base;
+        for (; prefix < 7 && !(bytes < unit); prefix++) unit *= base;
+        snprintf(text, sizeof text, "%.1f %c%s", base * bytes / unit, (binary ? "KMGTPEZY" : "kMGTPEZY")[prefix],
+                 binary ? "iB" : "B");
+    }
+    return jinja_string_copy(r->arena, text, strlen(text), false, out);
+}
+
 static const struct jinja_builtin table[] = {
     {"int", filter_int, "default base", 0},
     {"float", filter_float, "default", 0},
     {"abs", filter_abs, "", 0},
+    {"filesizeformat", filter_filesizeformat, "binary", 0},
     {"round", filter_round, "precision method", 0},
 };
 const struct jinja_builtin_table jinja_number_filters = {table, sizeof table / sizeof table[0]};

@@ -323,6 +323,46 @@ static enum status filter_dictsort(struct jinja_run *r, const struct jinja_call 
     return sorted(r, all, pairs->n, jinja_argument_flag(call->arg[2], false), out);
 }
 
+// One (grouper, list) for each value of the attribute, in its order.
+static enum status filter_groupby(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    const struct jinja_list *from;
+    struct lookup lookup = {.fallback = call->arg[1], .ignore_case = !jinja_argument_flag(call->arg[2], false)};
+    struct jinja_list *groups, *group = NULL, *items = NULL;
+    TRY(read_path(r, call->arg[0], &lookup.path));
+    TRY(jinja_iterate(r, call->self, &from));
+    struct keyed *all = arena_new(r->arena, from->n, 2 * sizeof *all);
+    if (!all) return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < from->n; i++) {
+        all[i].item = from->at[i];
+        TRY(look(r, &lookup, from->at[i], &all[i].key));
+    }
+    TRY(sort(r, all, all + from->n, from->n, false));
+    TRY(jinja_list_new(r->arena, 0, JINJA_SEQUENCE_LIST, &groups));
+    lookup.ignore_case = false; // the grouper is written as in the group's first item
+    for (size_t i = 0; i < from->n; i++) {
+        bool same = false;
+        if (i) TRY(jinja_equal(r, all[i].key, all[i - 1].key, &same));
+        if (!same) {
+            struct jinja_value key;
+            TRY(look(r, &lookup, all[i].item, &key));
+            TRY(jinja_list_new(r->arena, 2, JINJA_SEQUENCE_GROUP, &group));
+            TRY(jinja_list_new(r->arena, 1, JINJA_SEQUENCE_LIST, &items));
+            TRY(jinja_list_push(r->arena, group, key));
+            TRY(jinja_list_push(r->arena, group, jinja_of_list(items)));
+            TRY(jinja_list_push(r->arena, groups, jinja_of_list(group)));
+        }
+        TRY(jinja_list_push(r->arena, items, all[i].item));
+    }
+    *out = jinja_of_list(groups);
+    return STATUS_OK;
+}
+
+static enum status filter_attr(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    const struct jinja_string *name;
+    TRY(jinja_argument_text(r, call->arg[0], NULL, &name));
+    return jinja_attribute_only(r, call->self, name, out);
+}
+
 static const struct jinja_builtin table[] = {
     {"select", filter_select, NULL, 0},
     {"reject", filter_reject, NULL, 0},
@@ -335,6 +375,8 @@ static const struct jinja_builtin table[] = {
     {"max", filter_max, "case_sensitive attribute", 0},
     {"unique", filter_unique, "case_sensitive attribute", 0},
     {"sort", filter_sort, "reverse case_sensitive attribute", 0},
+    {"groupby", filter_groupby, "attribute default case_sensitive", 1},
+    {"attr", filter_attr, "name", 1},
     {"dictsort", filter_dictsort, "case_sensitive by reverse", 0},
 };
 const struct jinja_builtin_table jinja_select_filters = {table, sizeof table / sizeof table[0]};

@@ -148,10 +148,22 @@ static enum status filter_center(struct jinja_run *r, const struct jinja_call *c
     return jinja_sink_end(&k, out);
 }
 
+// What is no text stays as it is when it is short enough.
+static enum status truncate_other(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    int64_t n, length, leeway;
+    TRY(jinja_length(r, call->self, &n));
+    TRY(jinja_argument_int(r, call->arg[0], 255, &length));
+    TRY(jinja_argument_int(r, call->arg[3], 5, &leeway));
+    *out = call->self;
+    return leeway >= 0 && n - leeway <= length ? STATUS_OK : jinja_fail(r, "only a text can be truncated");
+}
+
 static enum status filter_truncate(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
     static const struct jinja_string dots = {.text = "...", .n = 3}, space = {.text = " ", .n = 1};
     const struct jinja_string *s, *end;
     int64_t length, leeway;
+    bool text = call->self.type == JINJA_STRING || call->self.type == JINJA_UNDEFINED;
+    if (!text) return truncate_other(r, call, out);
     TRY(jinja_to_string(r, call->self, &s));
     TRY(jinja_argument_int(r, call->arg[0], 255, &length));
     TRY(jinja_argument_text(r, call->arg[2], &dots, &end));

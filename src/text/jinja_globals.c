@@ -1,9 +1,6 @@
 // Functions that every template can call.
 #include "text/jinja_run.h"
 
-#include <string.h>
-#include <time.h>
-
 enum { RANGE_MAX = 100000 }; // the sandbox's own bound
 
 static enum status global_range(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
@@ -83,18 +80,85 @@ static enum status global_raise_exception(struct jinja_run *r, const struct jinj
     return jinja_fail(r, "%.*s", s->n > 500 ? 500 : (int)s->n, s->text);
 }
 
+static enum status put_value(struct jinja_run *r, struct jinja_value object, const char *name, struct jinja_value v) {
+    return jinja_mapping_put(r->arena, object.mapping, name, v);
+}
+
+// An object with changing attributes, and a function that is called with it as `self`.
+static enum status new_object(struct jinja_run *r, struct jinja_value *out) {
+    out->type = JINJA_NAMESPACE;
+    return jinja_mapping_new(r->arena, 4, &out->mapping);
+}
+
+static enum status bound(struct jinja_run *r, const struct jinja_builtin *b, struct jinja_value self,
+                         struct jinja_value *out) {
+    struct jinja_callable *c = arena_new(r->arena, 1, sizeof *c);
+    if (!c) return STATUS_TOO_LARGE;
+    *c = (struct jinja_callable){.builtin = b, .self = self};
+    *out = (struct jinja_value){.type = JINJA_CALLABLE, .callable = c};
+    return STATUS_OK;
+}
+
+// The first call of a joiner gives nothing, later ones the separator.
+static enum status joiner_call(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    const struct jinja_value *used = jinja_mapping_text(call->self.mapping, "used", 4);
+    if (!jinja_truth(*used)) TRY(jinja_string_borrow(r->arena, "", 0, false, out));
+    else *out = *jinja_mapping_text(call->self.mapping, "sep", 3);
+    return put_value(r, call->self, "used", jinja_bool(true));
+}
+
+static enum status global_joiner(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    static const struct jinja_builtin method = {"joiner", joiner_call, "", 0};
+    struct jinja_value state, separator = call->arg[0];
+    TRY(new_object(r, &state));
+    if (separator.type == JINJA_ABSENT) TRY(jinja_string_borrow(r->arena, ", ", 2, false, &separator));
+    TRY(put_value(r, state, "sep", separator));
+    TRY(put_value(r, state, "used", jinja_bool(false)));
+    return bound(r, &method, state, out);
+}
+
+// A cycler's state lies where the template cannot reach it: the items, the place among them, and the object it shows.
+static enum status set_cycler(struct jinja_run *r, struct jinja_value state, const struct jinja_list *items,
+                              size_t at) {
+    TRY(put_value(r, state, "at", jinja_int((int64_t)at)));
+    return put_value(r, *jinja_mapping_text(state.mapping, "shown", 5), "current", items->at[at]);
+}
+
+static enum status cycler_next(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    const struct jinja_list *items = jinja_mapping_text(call->self.mapping, "items", 5)->list;
+    size_t at = (size_t)jinja_mapping_text(call->self.mapping, "at", 2)->integer;
+    *out = items->at[at];
+    return set_cycler(r, call->self, items, (at + 1) % items->n);
+}
+
+static enum status cycler_reset(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    *out = jinja_none();
+    return set_cycler(r, call->self, jinja_mapping_text(call->self.mapping, "items", 5)->list, 0);
+}
+
+static enum status global_cycler(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    static const struct jinja_builtin next = {"next", cycler_next, "", 0}, reset = {"reset", cycler_reset, "", 0};
+    struct jinja_list *items;
+    struct jinja_value method, state;
+    if (call->raw->n_named) return jinja_fail(r, "cycler() takes no keyword arguments");
+    if (!call->raw->n) return jinja_fail(r, "at least one item has to be provided");
+    TRY(jinja_list_new(r->arena, call->raw->n, JINJA_SEQUENCE_TUPLE, &items));
+    for (size_t i = 0; i < call->raw->n; i++) TRY(jinja_list_push(r->arena, items, call->raw->at[i]));
+    TRY(new_object(r, &state));
+    TRY(new_object(r, out));
+    TRY(put_value(r, state, "items", jinja_of_list(items)));
+    TRY(put_value(r, state, "shown", *out));
+    TRY(bound(r, &next, state, &method));
+    TRY(put_value(r, *out, "next", method));
+    TRY(bound(r, &reset, state, &method));
+    TRY(put_value(r, *out, "reset", method));
+    return set_cycler(r, state, items, 0);
+}
+
 static enum status global_strftime_now(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
     const struct jinja_string *format;
     TRY(jinja_argument_text(r, call->arg[0], NULL, &format));
-    time_t seconds = (time_t)r->clock->local_seconds(r->clock->context);
-    struct tm parts;
-    char text[512], pattern[256];
-    if (format->n + 1 > sizeof pattern) return jinja_fail(r, "the format of strftime_now is too long");
-    memcpy(pattern, format->text, format->n);
-    pattern[format->n] = '\0';
-    if (!gmtime_r(&seconds, &parts)) return jinja_fail(r, "the time of strftime_now is out of range");
-    size_t n = strftime(text, sizeof text, pattern, &parts);
-    return jinja_string_copy(r->arena, text, n, false, out);
+    return jinja_strftime(r, format, r->clock->local_seconds(r->clock->context), out);
 }
 
 const struct jinja_builtin *jinja_global_find(const char *name, size_t n) {
@@ -102,6 +166,8 @@ const struct jinja_builtin *jinja_global_find(const char *name, size_t n) {
         {"range", global_range, "start stop step", 1},
         {"dict", global_dict, NULL, 0},
         {"namespace", global_namespace, NULL, 0},
+        {"joiner", global_joiner, "sep", 0},
+        {"cycler", global_cycler, NULL, 0},
         {"raise_exception", global_raise_exception, "message", 1},
         {"strftime_now", global_strftime_now, "format", 1},
     };

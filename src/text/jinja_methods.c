@@ -89,7 +89,7 @@ const struct jinja_builtin *jinja_method_find(struct jinja_value self, const cha
     case JINJA_FLOAT: return jinja_builtin_find(real, 1, name, n);
     case JINJA_LIST:
         if (self.list->kind == JINJA_SEQUENCE_LIST) return jinja_builtin_find(list, 3, name, n);
-        if (self.list->kind == JINJA_SEQUENCE_TUPLE || self.list->kind == JINJA_SEQUENCE_RANGE) {
+        if (self.list->kind <= JINJA_SEQUENCE_TUPLE || self.list->kind == JINJA_SEQUENCE_RANGE) {
             return jinja_builtin_find(list, 2, name, n);
         }
         return NULL;

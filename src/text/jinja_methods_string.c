@@ -345,6 +345,31 @@ static enum status string_islower(struct jinja_run *r, const struct jinja_call *
     return STATUS_OK;
 }
 
+static enum status string_isascii(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    bool ascii = true;
+    TRY(jinja_steps(r, call->self.string->n / 16));
+    for (size_t i = 0; i < call->self.string->n && ascii; i++) ascii = (unsigned char)call->self.string->text[i] < 0x80;
+    *out = jinja_bool(ascii);
+    return STATUS_OK;
+}
+
+// Zeros go behind a sign.
+static enum status string_zfill(struct jinja_run *r, const struct jinja_call *call, struct jinja_value *out) {
+    const struct jinja_string *s = call->self.string;
+    struct jinja_value sign, rest;
+    struct jinja_sink k;
+    int64_t width;
+    TRY(jinja_argument_int(r, call->arg[0], 0, &width));
+    size_t n_sign = s->n && (s->text[0] == '-' || s->text[0] == '+');
+    TRY(jinja_text_cut(r->arena, s, 0, n_sign, &sign));
+    TRY(jinja_text_cut(r->arena, s, n_sign, s->n, &rest));
+    jinja_sink_init(&k, r->arena, r->output_limit);
+    jinja_sink_string(&k, sign.string);
+    for (int64_t i = (int64_t)jinja_text_length(s); i < width && k.failed == STATUS_OK; i++) jinja_sink_plain(&k, "0");
+    jinja_sink_string(&k, rest.string);
+    return jinja_sink_end(&k, out);
+}
+
 static const struct jinja_builtin table[] = {
     {"split", string_split, "sep maxsplit", 0},
     {"rsplit", string_rsplit, "sep maxsplit", 0},
@@ -379,6 +404,8 @@ static const struct jinja_builtin table[] = {
     {"isalpha", string_isalpha, "", 0},
     {"isalnum", string_isalnum, "", 0},
     {"isspace", string_isspace, "", 0},
+    {"isascii", string_isascii, "", 0},
+    {"zfill", string_zfill, "width", 1},
     {"isupper", string_isupper, "", 0},
     {"islower", string_islower, "", 0},
 };

@@ -49,7 +49,7 @@ static enum status parse_string(struct jinja_parser *p, struct jinja_node **out)
 
 // What jinja2 has but this engine does not is refused where it is named.
 static enum status refuse_unsupported(struct jinja_parser *p, const struct jinja_token *at) {
-    static const char *const names[] = {"lipsum", "cycler", "joiner"};
+    static const char *const names[] = {"lipsum"};
     for (size_t i = 0; i < sizeof names / sizeof names[0] && jinja_parse_is(p, JINJA_TOKEN_PAREN_OPEN); i++) {
         if (jinja_token_is_name(at, names[i])) return jinja_parse_fail(p, at, "%s() is not supported", names[i]);
     }
@@ -251,8 +251,7 @@ static enum status parse_postfix(struct jinja_parser *p, struct jinja_node **nod
 // A filter or test must exist, unless jinja2 itself would notice only when it gets there.
 static enum status check_builtin(struct jinja_parser *p, const struct jinja_token *at, const char *what,
                                  struct jinja_node *node) {
-    static const char *const unsupported[] = {"attr",   "filesizeformat", "groupby", "pprint",   "random", "striptags",
-                                              "urlize", "wordwrap",       "xmlattr"};
+    static const char *const unsupported[] = {"pprint", "random", "striptags", "urlize", "wordwrap", "xmlattr"};
     int n = at->n > 60 ? 60 : (int)at->n;
     if (node->call.builtin) return STATUS_OK;
     for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0] && *what == 'f'; i++) {

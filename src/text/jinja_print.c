@@ -95,9 +95,9 @@ static void repr_string(struct jinja_sink *k, const struct jinja_string *s) {
 static enum status repr(struct jinja_sink *k, struct jinja_value v, unsigned depth, struct err *e);
 
 static enum status repr_list(struct jinja_sink *k, const struct jinja_list *l, unsigned depth, struct err *e) {
-    static const char *const opens[] = {"[",           "(",             "<generator ", "range(",
+    static const char *const opens[] = {"[",           "(",             "(",           "<generator ", "range(",
                                         "dict_keys([", "dict_values([", "dict_items(["};
-    static const char *const closes[] = {"]", ")", "object>", ")", "])", "])", "])"};
+    static const char *const closes[] = {"]", ")", ")", "object>", ")", "])", "])", "])"};
     jinja_sink_plain(k, opens[l->kind]);
     if (l->kind == JINJA_SEQUENCE_RANGE) {
         int64_t start = l->n ? l->at[0].integer : 0, step = l->n > 1 ? l->at[1].integer - start : 1;

@@ -104,6 +104,9 @@ enum status jinja_macro_new(struct jinja_run *r, const struct jinja_macro_defini
 // jinja_access.c
 enum status jinja_attribute(struct jinja_run *r, struct jinja_value of, const struct jinja_string *name,
                             struct jinja_value *out) TF_MUST_CHECK;
+// The same without looking at the keys of a mapping.
+enum status jinja_attribute_only(struct jinja_run *r, struct jinja_value of, const struct jinja_string *name,
+                                 struct jinja_value *out) TF_MUST_CHECK;
 enum status jinja_item(struct jinja_run *r, struct jinja_value of, struct jinja_value index,
                        struct jinja_value *out) TF_MUST_CHECK;
 enum status jinja_slice(struct jinja_run *r, struct jinja_value of, const struct jinja_value part[3],
@@ -134,6 +137,10 @@ enum status jinja_format_percent(struct jinja_run *r, const struct jinja_string 
                                  struct jinja_value *out) TF_MUST_CHECK;
 enum status jinja_format_braces(struct jinja_run *r, const struct jinja_string *format,
                                 const struct jinja_arguments *a, struct jinja_value *out) TF_MUST_CHECK;
+
+// jinja_strftime.c: Python's strftime of `seconds` since 1970, with all names in English and no zone.
+enum status jinja_strftime(struct jinja_run *r, const struct jinja_string *format, int64_t seconds,
+                           struct jinja_value *out) TF_MUST_CHECK;
 
 // Marks a string as escaped already.
 enum status jinja_make_safe(struct jinja_run *r, struct jinja_value *v) TF_MUST_CHECK;

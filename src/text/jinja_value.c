@@ -210,7 +210,7 @@ bool jinja_truth(struct jinja_value v) {
 }
 
 static const char *sequence_name(enum jinja_sequence kind) {
-    static const char *const names[] = {"list",      "tuple",       "generator", "range",
+    static const char *const names[] = {"list",      "_GroupTuple", "tuple",     "generator", "range",
                                         "dict_keys", "dict_values", "dict_items"};
     return names[kind];
 }

@@ -58,6 +58,7 @@ struct jinja_string {
 // The kinds behave alike but for their printed text and for what Python forbids on some of them.
 enum jinja_sequence {
     JINJA_SEQUENCE_LIST,
+    JINJA_SEQUENCE_GROUP, // of groupby: a tuple whose two items have names
     JINJA_SEQUENCE_TUPLE,
     JINJA_SEQUENCE_GENERATOR, // no length, no index, gone once it was iterated over
     JINJA_SEQUENCE_RANGE,

@@ -7,6 +7,7 @@ FOLDER adds a folder of *.jinja files (the source package of llama-cpp-python 0.
 vendor/llama.cpp/models/templates).
 """
 import copy
+import datetime
 import glob
 import itertools
 import json
@@ -238,7 +239,7 @@ def main():
     warnings.simplefilter("ignore")  # Python's, about the templates that jinja2 compiles
     dropped, times = [], []
     for name, template in published_templates(arguments):
-        jinja2 = Jinja2("2026-03-07")
+        jinja2 = Jinja2(datetime.datetime(2026, 3, 7))
         for conversation in CONVERSATIONS:
             check_conversation(checks, f"{name}/{conversation}", template, (jinja2, program), dropped)
         check_marks(checks, name, template, program)

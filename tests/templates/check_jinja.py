@@ -5,6 +5,7 @@ Texts must be equal byte for byte. Where jinja2 raises, the engine must fail too
 template itself raised. --templates FOLDER adds a folder of *.jinja files (the source package of llama-cpp-python
 0.3.36 has 70 under vendor/llama.cpp/models/templates).
 """
+import datetime
 import glob
 import json
 import os
@@ -29,9 +30,9 @@ CONTEXT = {
     "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}],
 }
 # Random templates are not compared where they meet what differs: numbers over 64 bits, bounds, and slices of literals,
-# which jinja2 folds before it runs and so never fails on.
+# which jinja2 folds before it runs and so never fails on, and what is undefined as a key.
 NOT_COMPARED = re.compile(r"64 bits|complex numbers|nested too deeply|too large|too many steps|not subscriptable|"
-                          r"type: 'slice'|LoopContext")
+                          r"type: 'slice'|LoopContext|unhashable type: 'Undefined'")
 
 
 def compare(checks, name, jinja2, engine, template, context):
@@ -66,6 +67,8 @@ def check_marks(checks, name, engine, template, context):
 # Names that random templates set are not names of the context: jinja2 calls such a name undefined in a scope that reads
 # it before the outer one sets it, the engine then still finds the context's value.
 SET_NAMES = ["p", "q", "r"]
+LOOP = ["index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem", "nextitem",
+        "changed(1)", "changed(loop.index // 2)", "cycle('a', 'b')", "cycle(1, 2, 3)", "zz"]
 ATOMS = SET_NAMES + ["a", "b", "s", "u", "e", "n", "t", "l", "ls", "d", "o", "zz", "x", "1", "0", "-2", "2.5", "'q'",
                      "''", "[1,2]", "{'k':1}", "none", "true", "(1,'a')", "range(3)", "messages", "messages[0]", "d.x",
                      "o[1].n", "l[0]", "loop"]
@@ -75,7 +78,11 @@ POSTFIX = ["|length", "|string", "|upper", "|lower", "|trim", "|list", "|first",
            "|capitalize", "|title", "|abs", "|round", "|sum", "|min", "|max", "|map('string')|list", "|select|list",
            "|dictsort", "|items|list", "|replace('l','L')", "|indent", "|e", "|batch(2)|list", "|wordcount",
            "|tojson(indent=2)", "|selectattr('v')|list", "|map(attribute='n')|list",
-           "|rejectattr('w','defined')|list", ".x", "['x']", "[0]", "[-1]", "[1:]", "[::-1]", "[:2]",
+           "|rejectattr('w','defined')|list", "|groupby('n')", "|groupby('v',default=0)|map('first')|list", "|attr('x')",
+           "|slice(2)|list", "|batch(2, 'f')|list", "|map('upper')|list", "|sort(attribute='v')|list", "|truncate(3)",
+           "|center(9)", "|tojson(sort_keys=true)", "|items|map('last')|list", "|sum(attribute='v')", "|string|list",
+           ".zfill(4)", ".isascii()", ".rsplit('o', 1)", ".partition('l')", ".get('x', 1).y", " is callable",
+           " is sameas none", " is in [1, 'a']", " is divisibleby 2", " is eq 1", " is true", ".x", "['x']", "[0]", "[-1]", "[1:]", "[::-1]", "[:2]",
            ".items()|list", ".get('x')", ".upper()", ".split()", ".strip()", ".startswith('H')", ".join(['a','b'])",
            " is defined", " is none", " is string", " is mapping", " is iterable", " is sequence", " is number",
            " is odd", " is lower", " is boolean", ".keys()|list", ".title()", ".find('o')"]
@@ -110,6 +117,23 @@ def random_body(draw, depth):
             f"{open_} for {name} in l if {value} {close}{inner}{open_} else {close}n{open_} endfor {close}",
             f"{open_} set {name} = {value} {close}",
             f"{open_} set {name} {close}{inner}{open_} endset {close}{{{{ {name} }}}}",
+            f"{open_} for {name} in {value} {close}{{{{ loop.{draw.choice(LOOP)} }}}}{open_} if loop.index == 2 {close}"
+            f"{open_} {draw.choice(['break', 'continue'])} {close}{open_} endif {close}{inner}{open_} endfor {close}",
+            f"{open_} for {name} in tree recursive {close}{{{{ {name}.n }}}}{{{{ loop.{draw.choice(LOOP)} }}}}"
+            f"{{{{ loop({name}.c) }}}}{open_} endfor {close}",
+            f"{open_} macro m(a1, b1={value}, c1=a1) {close}{{{{ a1 }}}}{{{{ b1 }}}}{{{{ c1 }}}}{{{{ varargs }}}}"
+            f"{{{{ kwargs }}}}{inner}{open_} endmacro {close}"
+            + draw.choice(["{{ m() }}", "{{ m(1) }}", "{{ m(1, 2, 3, 4) }}", "{{ m(b1=1, z=2) }}", "{{ m(*l, **d) }}",
+                           "{{ m(1, a1=2) }}", "{{ m.name }}{{ m.arguments }}{{ m.catch_varargs }}{{ m.caller }}"]),
+            f"{open_} macro m(a1=0) {close}[{{{{ caller({draw.choice(['', '1', '1, 2', 'v1=1', 'a1', 'z=1'])}) }}}}]{inner}"
+            f"{open_} endmacro {close}{open_} call(u1=5, v1={value}) m({draw.choice(['', '7', 'a1=8'])}) {close}"
+            f"{{{{ u1 }}}}{{{{ v1 }}}}{inner}{open_} endcall {close}",
+            f"{open_} set ns = namespace(k={value}) {close}{open_} for {name} in l {close}{open_} set ns.k = {name} {close}"
+            f"{inner}{open_} endfor {close}{{{{ ns.k }}}}{{{{ ns.zz }}}}",
+            f"{open_} set {name}, z1 = {value}, {random_expression(draw, 1)} {close}{{{{ z1 }}}}",
+            f"{open_} set c1 = cycler('a', 'b') {close}{{{{ c1.next() }}}}{{{{ c1.current }}}}{inner}{{{{ c1.next() }}}}",
+            f"{open_} set j1 = joiner({draw.choice(['', value])}) {close}{{{{ j1() }}}}{{{{ j1() }}}}",
+            f"{open_} generation {close}{inner}{open_} endgeneration {close}",
             f"{open_} macro m({name}={value}) {close}{inner}{open_} endmacro {close}{{{{ m() }}}}",
             f"{open_} filter upper {close}{inner}{open_} endfilter {close}",
             f"{open_} raw {close.replace('+', '')}{inner}{open_} endraw {close}",
@@ -131,6 +155,18 @@ def check_random(checks, jinja2, engine, n):
             checks.check(f"random {template!r}", "error" in got, f"expected {error!r}, got {got}")
         else:
             checks.equal(f"random {template!r}", text, got.get("text", got))
+
+
+def check_times(checks, engine, n):
+    """strftime_now against Python's, over times of ten thousand years."""
+    draw = random.Random(6)
+    formats = "|".join("%" + c for c in "aAbBcCdDeFfgGhHIjklmMnpPrRSstTuUVwWxXyYzZ%QE")
+    formats += "|%-d %-m %_d %0e %^a %^B %-H %-I %-j %-e %_H %-y ä %"
+    for _ in range(n):
+        now = datetime.datetime(1000, 1, 1) + datetime.timedelta(seconds=draw.randrange(86400 * 3287182))
+        got = engine.ask({"template": "{{ strftime_now(f) }}", "context": {"f": formats},
+                          "now": int((now - datetime.datetime(1970, 1, 1)).total_seconds())})
+        checks.equal(f"strftime of {now}", now.strftime(formats), got.get("text", got))
 
 
 def published_templates(arguments):
@@ -182,6 +218,7 @@ def main():
             compare(checks, f"{name} {case}", jinja2, engine, template, context)
             check_marks(checks, f"marks of {name} {case}", engine, template, context)
     check_random(checks, jinja2, engine, 20000 if arguments.full else 1000)
+    check_times(checks, engine, 20000 if arguments.full else 500)
     if arguments.templates:
         check_folder(checks, jinja2, engine, arguments.templates)
     checks.check("the render program ends well", engine.close() == 0)

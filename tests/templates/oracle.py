@@ -8,7 +8,7 @@ from jinja2.exceptions import TemplateError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-NOW = datetime.datetime(2026, 3, 7, 9, 5, 2, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2026, 3, 7, 9, 5, 2)
 
 
 class Generation(Extension):
@@ -33,10 +33,9 @@ def raise_exception(message):
 
 
 class Jinja2:
-    """`day` ("YYYY-MM-DD") is what strftime_now tells, at midnight; without it, NOW."""
+    """`now` is the time that strftime_now tells."""
 
-    def __init__(self, day=None):
-        now = datetime.datetime.fromisoformat(day) if day else NOW
+    def __init__(self, now=NOW):
         self.environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                          extensions=[Generation, loopcontrols])
         self.environment.filters["tojson"] = tojson
@@ -78,4 +77,4 @@ class Engine(Program):
 
     def render(self, template, context, marked=False):
         """{"text", "pieces"} or {"error"}."""
-        return self.ask({"template": template, "context": context, "now": int(NOW.timestamp()), "marked": marked})
+        return self.ask({"template": template, "context": context, "now": int((NOW - datetime.datetime(1970, 1, 1)).total_seconds()), "marked": marked})

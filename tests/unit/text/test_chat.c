@@ -203,7 +203,8 @@ static void control_text_anywhere_in_a_request_stays_text(void) {
         "{'messages': [{'role': 'user', 'content': '%s', 'name': '%s', 'odd': {'%s': ['%s']}}, {'role': 'assistant', "
         "'content': '%s', 'reasoning_content': '%s', 'tool_calls': [{'id': '%s', 'type': 'function', 'function': {"
         "'name': '%s', 'arguments': {'%s': '%s'}}}]}, {'role': 'tool', 'content': '%s'}], 'tools': [{'type': "
-        "'function', 'function': {'name': '%s', 'description': '%s', 'parameters': {'%s': '%s'}}}], 'kwargs': {'x': {'%s': '%s'}}}";
+        "'function', 'function': {'name': '%s', 'description': '%s', 'parameters': {'%s': '%s'}}}], 'kwargs': {'x': {"
+        "'%s': '%s'}}}";
     static const char *const hostile[] = {"<|im_end|>", "<|im_start|>", "<t>", "<|user|>"};
     struct tiny tiny;
     struct tokenizer *t = chat_tokenizer(&tiny);
