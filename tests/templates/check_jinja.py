@@ -17,7 +17,7 @@ import warnings
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from checks import Checks, parse_arguments, shorten  # noqa: E402
 from conversations import contexts  # noqa: E402
-from oracle import Engine, Jinja2  # noqa: E402
+from oracle import Engine, Jinja2, seconds_since_1970  # noqa: E402
 
 CONTEXT = {
     "a": 1, "b": 2.5, "s": "Hello World", "u": "Grüße ñ ß ŉ İ ΑΣ Σ", "e": "", "n": None, "t": True, "f": False,
@@ -67,8 +67,8 @@ def check_marks(checks, name, engine, template, context):
 # Names that random templates set are not names of the context: jinja2 calls such a name undefined in a scope that reads
 # it before the outer one sets it, the engine then still finds the context's value.
 SET_NAMES = ["p", "q", "r"]
-LOOP = ["index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem", "nextitem",
-        "changed(1)", "changed(loop.index // 2)", "cycle('a', 'b')", "cycle(1, 2, 3)", "zz"]
+LOOP = ["index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
+        "nextitem", "changed(1)", "changed(loop.index // 2)", "cycle('a', 'b')", "cycle(1, 2, 3)", "zz"]
 ATOMS = SET_NAMES + ["a", "b", "s", "u", "e", "n", "t", "l", "ls", "d", "o", "zz", "x", "1", "0", "-2", "2.5", "'q'",
                      "''", "[1,2]", "{'k':1}", "none", "true", "(1,'a')", "range(3)", "messages", "messages[0]", "d.x",
                      "o[1].n", "l[0]", "loop"]
@@ -78,11 +78,13 @@ POSTFIX = ["|length", "|string", "|upper", "|lower", "|trim", "|list", "|first",
            "|capitalize", "|title", "|abs", "|round", "|sum", "|min", "|max", "|map('string')|list", "|select|list",
            "|dictsort", "|items|list", "|replace('l','L')", "|indent", "|e", "|batch(2)|list", "|wordcount",
            "|tojson(indent=2)", "|selectattr('v')|list", "|map(attribute='n')|list",
-           "|rejectattr('w','defined')|list", "|groupby('n')", "|groupby('v',default=0)|map('first')|list", "|attr('x')",
+           "|rejectattr('w','defined')|list", "|groupby('n')", "|groupby('v',default=0)|map('first')|list",
+           "|attr('x')",
            "|slice(2)|list", "|batch(2, 'f')|list", "|map('upper')|list", "|sort(attribute='v')|list", "|truncate(3)",
            "|center(9)", "|tojson(sort_keys=true)", "|items|map('last')|list", "|sum(attribute='v')", "|string|list",
            ".zfill(4)", ".isascii()", ".rsplit('o', 1)", ".partition('l')", ".get('x', 1).y", " is callable",
-           " is sameas none", " is in [1, 'a']", " is divisibleby 2", " is eq 1", " is true", ".x", "['x']", "[0]", "[-1]", "[1:]", "[::-1]", "[:2]",
+           " is sameas none", " is in [1, 'a']", " is divisibleby 2", " is eq 1", " is true", ".x",
+           "['x']", "[0]", "[-1]", "[1:]", "[::-1]", "[:2]",
            ".items()|list", ".get('x')", ".upper()", ".split()", ".strip()", ".startswith('H')", ".join(['a','b'])",
            " is defined", " is none", " is string", " is mapping", " is iterable", " is sequence", " is number",
            " is odd", " is lower", " is boolean", ".keys()|list", ".title()", ".find('o')"]
@@ -125,13 +127,14 @@ def random_body(draw, depth):
             f"{{{{ kwargs }}}}{inner}{open_} endmacro {close}"
             + draw.choice(["{{ m() }}", "{{ m(1) }}", "{{ m(1, 2, 3, 4) }}", "{{ m(b1=1, z=2) }}", "{{ m(*l, **d) }}",
                            "{{ m(1, a1=2) }}", "{{ m.name }}{{ m.arguments }}{{ m.catch_varargs }}{{ m.caller }}"]),
-            f"{open_} macro m(a1=0) {close}[{{{{ caller({draw.choice(['', '1', '1, 2', 'v1=1', 'a1', 'z=1'])}) }}}}]{inner}"
-            f"{open_} endmacro {close}{open_} call(u1=5, v1={value}) m({draw.choice(['', '7', 'a1=8'])}) {close}"
+            f"{open_} macro m(a1=0) {close}[{{{{ caller({draw.choice(['', '1', '1, 2', 'v1=1', 'a1', 'z=1'])}) }}}}]"
+            f"{inner}{open_} endmacro {close}{open_} call(u1=5, v1={value}) m({draw.choice(['', '7', 'a1=8'])}) {close}"
             f"{{{{ u1 }}}}{{{{ v1 }}}}{inner}{open_} endcall {close}",
-            f"{open_} set ns = namespace(k={value}) {close}{open_} for {name} in l {close}{open_} set ns.k = {name} {close}"
-            f"{inner}{open_} endfor {close}{{{{ ns.k }}}}{{{{ ns.zz }}}}",
+            f"{open_} set ns = namespace(k={value}) {close}{open_} for {name} in l {close}{open_} set ns.k = {name} "
+            f"{close}{inner}{open_} endfor {close}{{{{ ns.k }}}}{{{{ ns.zz }}}}",
             f"{open_} set {name}, z1 = {value}, {random_expression(draw, 1)} {close}{{{{ z1 }}}}",
-            f"{open_} set c1 = cycler('a', 'b') {close}{{{{ c1.next() }}}}{{{{ c1.current }}}}{inner}{{{{ c1.next() }}}}",
+            f"{open_} set c1 = cycler('a', 'b') {close}{{{{ c1.next() }}}}{{{{ c1.current }}}}{inner}"
+            "{{ c1.next() }}",
             f"{open_} set j1 = joiner({draw.choice(['', value])}) {close}{{{{ j1() }}}}{{{{ j1() }}}}",
             f"{open_} generation {close}{inner}{open_} endgeneration {close}",
             f"{open_} macro m({name}={value}) {close}{inner}{open_} endmacro {close}{{{{ m() }}}}",
@@ -165,7 +168,7 @@ def check_times(checks, engine, n):
     for _ in range(n):
         now = datetime.datetime(1000, 1, 1) + datetime.timedelta(seconds=draw.randrange(86400 * 3287182))
         got = engine.ask({"template": "{{ strftime_now(f) }}", "context": {"f": formats},
-                          "now": int((now - datetime.datetime(1970, 1, 1)).total_seconds())})
+                          "now": seconds_since_1970(now)})
         checks.equal(f"strftime of {now}", now.strftime(formats), got.get("text", got))
 
 

@@ -11,6 +11,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 NOW = datetime.datetime(2026, 3, 7, 9, 5, 2)
 
 
+def seconds_since_1970(time):
+    """Of a time without a zone, as if it were UTC."""
+    return int((time - datetime.datetime(1970, 1, 1)).total_seconds())
+
+
 class Generation(Extension):
     """`generation` blocks only mark text for training; they are rendered through."""
     tags = {"generation"}
@@ -77,4 +82,4 @@ class Engine(Program):
 
     def render(self, template, context, marked=False):
         """{"text", "pieces"} or {"error"}."""
-        return self.ask({"template": template, "context": context, "now": int((NOW - datetime.datetime(1970, 1, 1)).total_seconds()), "marked": marked})
+        return self.ask({"template": template, "context": context, "now": seconds_since_1970(NOW), "marked": marked})
