@@ -1,4 +1,4 @@
-"""Random llama and qwen3 models as GGUF files in mixed formats, against float32 safetensors of the weights that gguf-py decodes.
+"""Random llama and qwen3 models as GGUF files, against float32 safetensors of the weights that gguf-py decodes.
 
 Both files must give close logits (activations are rounded to 16 bits before quantised weights), and the GGUF file the
 same bits for other instruction sets, threads and pass widths. Shapes, ties, biases and rope factors are drawn anew.
