@@ -26,17 +26,23 @@ def chat(client, messages=None, **fields):
     return client.chat.completions.create(model="any", messages=messages or QUESTION, extra_body=extra, **fields)
 
 
+def texts(message):
+    """What a message or a delta says: (answer, reasoning)."""
+    return message.content or "", getattr(message, "reasoning_content", None) or ""
+
+
 def joined(stream):
-    """A stream's content, its last chunk with a choice, its usage."""
-    text, last, usage, roles = "", None, None, 0
+    """A stream's (answer, reasoning), its last chunk with a choice, its usage, how often a role came."""
+    answer, thought, last, usage, roles = "", "", None, None, 0
     for chunk in stream:
         if chunk.usage:
             usage = chunk.usage
         for choice in chunk.choices:
-            text += choice.delta.content or ""
+            answer += texts(choice.delta)[0]
+            thought += texts(choice.delta)[1]
             roles += choice.delta.role is not None
             last = chunk
-    return text, last, usage, roles
+    return (answer, thought), last, usage, roles
 
 
 def check_models(c, client, server):
@@ -99,20 +105,24 @@ def check_streams(c, client):
         stream = chat(client, max_tokens=16, stream=True, stream_options={"include_usage": True}, **fields)
         text, last, usage, roles = joined(stream)
         name = f"stream {fields}"
-        c.equal(f"{name}: text", whole.choices[0].message.content, text)
+        c.equal(f"{name}: text", texts(whole.choices[0].message), text)
         c.equal(f"{name}: finish", whole.choices[0].finish_reason, last.choices[0].finish_reason)
         c.equal(f"{name}: token_sha", whole.tensorfold["token_sha"], last.tensorfold["token_sha"])
         c.equal(f"{name}: usage", whole.usage, usage)
         c.equal(f"{name}: one role", 1, roles)
     c.equal("stream: no usage unasked", None, joined(chat(client, max_tokens=2, stream=True))[2])
-    with client.chat.completions.stream(model="any", messages=QUESTION, stop=" the") as events:
-        final = events.get_final_completion()
-    c.equal("stream: the strict helper",
-            chat(client, stop=" the").choices[0].message.content, final.choices[0].message.content)
     text = "".join(x.choices[0].text
                    for x in client.completions.create(model="any", prompt="Once", max_tokens=9, stream=True, echo=True))
     c.equal("stream: completions with their prompt",
             client.completions.create(model="any", prompt="Once", max_tokens=9, echo=True).choices[0].text, text)
+
+
+def check_helper(c, client):
+    """The package's strictest reader of streams."""
+    with client.chat.completions.stream(model="any", messages=QUESTION, stop=" the") as events:
+        final = events.get_final_completion()
+    c.equal("stream: the strict helper",
+            chat(client, stop=" the").choices[0].message.content, final.choices[0].message.content)
 
 
 def check_stops(c, client):
@@ -125,7 +135,7 @@ def check_stops(c, client):
         expected = text[:text.index(stop)]
         for stream in (False, True):
             reply = chat(client, max_tokens=24, stop=[stop, "never \u2603"], stream=stream)
-            got, last = joined(reply)[:2] if stream else (reply.choices[0].message.content, reply)
+            (got, _), last = joined(reply)[:2] if stream else (texts(reply.choices[0].message), reply)
             c.equal(f"stop {stop!r} stream={stream}", (expected, "stop", stop),
                     (got, last.choices[0].finish_reason, last.stop_sequence))
     stopped = chat(client, max_tokens=24, stop=text[10:14])
@@ -273,9 +283,8 @@ def check_thinking(c, binary, folder):
         c.equal("thinking: tokens of reasoning", (12, ""),
                 (on.usage.completion_tokens_details.reasoning_tokens, on.choices[0].message.content))
         c.equal("thinking: the day", "2026-03-04", on.tensorfold["date"])
-        thought = "".join(x.choices[0].delta.reasoning_content for x in chat(client, max_tokens=12, stream=True)
-                          if x.choices and getattr(x.choices[0].delta, "reasoning_content", None))
-        c.equal("thinking: streamed", on.choices[0].message.reasoning_content, thought)
+        streamed = joined(chat(client, max_tokens=12, stream=True))[0]
+        c.equal("thinking: streamed", texts(on.choices[0].message), streamed)
         said = set()
         for off in SPELLINGS_OF_OFF:
             reply = client.chat.completions.create(model="any", messages=QUESTION, max_tokens=12, extra_body=off)
@@ -303,7 +312,7 @@ def check_start_and_end(c, binary, model, tests):
         stream = chat(client, max_tokens=60, ignore_eos=True, stream=True)
         next(iter(stream))
         server.process.send_signal(signal.SIGINT)
-        c.equal("end: the reply in progress is finished", expected, joined(stream)[0])
+        c.equal("end: the reply in progress is finished", expected, joined(stream)[0][0])
         server.process.wait(30)
         c.equal("end: status", 0, server.process.returncode)
     with serving.Serving(binary, model) as server:
@@ -340,7 +349,7 @@ def check_default_model(c, binary, model):
     with serving.Serving(binary, model, "--context", CONTEXT, *NAMES) as server:
         client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
         check_whole(c, client, binary, model)
-        check_streams(c, client)
+        check_helper(c, client)
         check_stops(c, client)
         check_completions(c, client, binary, model)
         check_leaving(c, client, server)
@@ -352,6 +361,7 @@ def check_tiny_model(c, binary, folder):
     with serving.Serving(binary, folder, "--context", CONTEXT, *NAMES) as server:
         client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
         check_models(c, client, server)
+        check_streams(c, client)
         check_seeds(c, client)
         check_overflow(c, client)
         check_every_field(c, client, server)
