@@ -5,7 +5,8 @@
 #include "checkpoint/config.h"
 #include "text/tokenizer.h"
 
-// Builds it from tokenizer.ggml.*: model gpt2 with a pre-tokenizer that is known here; others are refused by name.
+// Builds it from tokenizer.ggml.*: the models gpt2 (with a pre-tokenizer of gguf_pre.h), llama, gemma4, bert and t5.
+// Others are refused by name.
 enum status gguf_text_tokenizer(const struct config *metadata, struct tokenizer **out, struct err *e) TF_MUST_CHECK;
 
 // The written form of the token that an id key (tokenizer.ggml.bos_token_id) names, "" when the key is absent. The

@@ -2,7 +2,9 @@
 #include "text/bpe.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const uint32_t NO_MERGE = UINT32_MAX;
@@ -31,9 +33,9 @@ struct bpe_run {
 static const uint32_t TAKEN = UINT32_MAX - 1;
 enum { OPEN_RUNS = 16, PIECE_MAX = 1 << 30 }; // three candidates a byte have to be counted in 32 bits
 
-enum { WORD_BYTES = 15, WORD_IDS = 3, WORDS = 16384 };
+enum { WORD_BYTES = 15, WORD_IDS = 3, WORD_PAIRS = 32768 };
 
-// A short piece and its ids. Each piece has one place; a later one takes it over.
+// A short piece and its ids. Each piece has a pair of places: the newest is in the first, the one before in the second.
 struct bpe_word {
     uint64_t key[2]; // the bytes, zeros, and their number in the last byte; all zero = free
     uint32_t n_ids;
@@ -69,9 +71,9 @@ static enum status add_merge(struct bpe *b, const struct tokenizer_source *sourc
         return err_set(e, STATUS_INVALID, "merge %zu, \"%.*s\", is not two tokens", rank, (int)n, text);
     char bytes[VOCABULARY_TOKEN_MAX];
     bool odd_left, odd_right;
-    size_t n_left = vocabulary_from_written(text, (size_t)(space - text), bytes, &odd_left);
+    size_t n_left = vocabulary_from_written(v, text, (size_t)(space - text), bytes, &odd_left);
     char *second = bytes + n_left;
-    size_t n_right = vocabulary_from_written(space + 1, (size_t)(text + n - space) - 1, second, &odd_right);
+    size_t n_right = vocabulary_from_written(v, space + 1, (size_t)(text + n - space) - 1, second, &odd_right);
     int32_t left = vocabulary_find(v, bytes, n_left, odd_left), right = vocabulary_find(v, second, n_right, odd_right);
     bool never = odd_left || odd_right; // no text has such a symbol
     if (!is_token(v, ++*made, bytes, n_left + n_right)) *made = vocabulary_find(v, bytes, n_left + n_right, false);
@@ -90,8 +92,20 @@ static int32_t token_of(const struct vocabulary *v, const char *bytes, size_t n)
     return id >= 0 && v->flags[id] & VOCABULARY_ADDED ? -1 : id;
 }
 
+static void init_bytes(struct bpe *b, const struct vocabulary *v, bool byte_fallback) {
+    for (int c = 0; c < 256; c++) {
+        char written[8];
+        int n = snprintf(written, sizeof written, "<0x%02X>", (unsigned)c);
+        b->fallback[c] = byte_fallback ? token_of(v, written, (size_t)n) : -1;
+        b->of_byte[c] = v->plain && c > 0x7f ? -1 : token_of(v, &(char){(char)c}, 1);
+    }
+}
+
 enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tokenizer_source *source, struct err *e) {
-    *b = (struct bpe){.vocabulary = v, .ignore_merges = source->ignore_merges};
+    *b = (struct bpe){.vocabulary = v,
+                      .unknown = source->has_unknown ? source->unknown : -1,
+                      .fuse_unknown = source->fuse_unknown,
+                      .ignore_merges = source->ignore_merges};
     if (source->n_merges > VOCABULARY_IDS_MAX)
         return err_set(e, STATUS_TOO_LARGE, "%zu merges are over the limit", source->n_merges);
     uint32_t log2_slots = 4;
@@ -101,7 +115,7 @@ enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tok
     b->merges = mem_new(n_slots, sizeof *b->merges);
     if (!b->merges) return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
     for (size_t i = 0; i < n_slots; i++) b->merges[i].rank = NO_MERGE;
-    for (int c = 0; c < 256; c++) b->of_byte[c] = token_of(v, &(char){(char)c}, 1);
+    init_bytes(b, v, source->byte_fallback);
     int32_t made = -1;
     for (size_t i = 0; i < source->n_merges; i++) TRY(add_merge(b, source, i, &made, e));
     return STATUS_OK;
@@ -212,23 +226,72 @@ static void merge_at(struct bpe_symbol *symbols, uint32_t at) {
     if (left->after != NONE) symbols[left->after].before = at;
 }
 
-// Symbols of a piece, one a byte that has a token; returns how many.
+// Has every byte of a character its fallback?
+static bool falls_back(const struct bpe *b, const char *c, size_t n) {
+    size_t i = 0;
+    while (i < n && b->fallback[(uint8_t)c[i]] >= 0) i++;
+    return i == n;
+}
+
+static void add_symbol(struct bpe_symbol *symbols, uint32_t *count, int32_t id) {
+    symbols[*count] = (struct bpe_symbol){.id = id, .rank = NO_MERGE, .before = *count - 1, .after = *count + 1};
+    ++*count;
+}
+
+// A symbol without a token. As in `tokenizers`, an unknown one waits for the next symbol that has a token.
+static void add_unknown(const struct bpe *b, const char *c, size_t n, struct bpe_symbol *symbols, uint32_t *count,
+                        bool *waiting) {
+    if (falls_back(b, c, n)) {
+        for (size_t i = 0; i < n; i++) add_symbol(symbols, count, b->fallback[(uint8_t)c[i]]);
+        return;
+    }
+    if (b->unknown < 0) return;
+    if (*waiting && !b->fuse_unknown) add_symbol(symbols, count, b->unknown);
+    *waiting = true;
+}
+
+// Symbols of a piece: bytes, or characters of a plain vocabulary; returns how many, never more than bytes.
 static uint32_t split(const struct bpe *b, const char *piece, size_t n, struct bpe_symbol *symbols) {
     uint32_t count = 0;
-    for (size_t i = 0; i < n; i++) {
+    bool waiting = false;
+    for (size_t i = 0, length; i < n; i += length) {
         int32_t id = b->of_byte[(uint8_t)piece[i]];
-        if (id < 0) continue;
-        symbols[count] = (struct bpe_symbol){.id = id, .before = count - 1, .after = count + 1};
-        count++;
+        length = 1;
+        if (b->vocabulary->plain && (uint8_t)piece[i] > 0x7f) {
+            uint32_t c;
+            bool bad;
+            length = utf8_next(piece + i, n - i, &c, &bad);
+            id = token_of(b->vocabulary, piece + i, length);
+        }
+        if (id < 0) {
+            add_unknown(b, piece + i, length, symbols, &count, &waiting);
+            continue;
+        }
+        if (waiting) add_symbol(symbols, &count, b->unknown);
+        waiting = false;
+        add_symbol(symbols, &count, id);
     }
+    if (waiting) add_symbol(symbols, &count, b->unknown);
     if (count) symbols[count - 1].after = NONE; // the first one's `before` wrapped round to NONE
     return count;
 }
 
+static enum status ready_for(struct bpe_scratch *s, size_t n, struct err *e) {
+    if (n > PIECE_MAX) return err_set(e, STATUS_TOO_LARGE, "a piece of %zu bytes is over the limit", n);
+    return scratch_room(s, n) ? STATUS_OK : err_set(e, STATUS_NO_MEMORY, "no memory for a piece of %zu bytes", n);
+}
+
+enum status bpe_spell(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
+                      struct err *e) {
+    TRY(ready_for(s, n, e));
+    uint32_t count = split(b, piece, n, s->symbols);
+    for (uint32_t i = 0; i < count; i++) TRY(ids_push(out, s->symbols[i].id, e));
+    return STATUS_OK;
+}
+
 static enum status merge(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
                          struct err *e) {
-    if (n > PIECE_MAX) return err_set(e, STATUS_TOO_LARGE, "a piece of %zu bytes is over the limit", n);
-    if (!scratch_room(s, n)) return err_set(e, STATUS_NO_MEMORY, "no memory for merging a piece of %zu bytes", n);
+    TRY(ready_for(s, n, e));
     struct bpe_symbol *symbols = s->symbols;
     struct queue q;
     uint32_t count = split(b, piece, n, symbols), rank, at;
@@ -251,32 +314,54 @@ static enum status encode(const struct bpe *b, const char *piece, size_t n, stru
     return id >= 0 ? ids_push(out, id, e) : merge(b, piece, n, s, out, e);
 }
 
+static uint64_t load(const char *bytes, size_t n) {
+    uint64_t word = 0;
+    memcpy(&word, bytes, n);
+    return word;
+}
+
+// The bytes of a piece (n <= WORD_BYTES), zeros, and their number in the last byte.
+static void key_word(const char *piece, size_t n, uint64_t key[2]) {
+    key[0] = key[1] = 0;
+    if (n >= 8) {
+        key[0] = load(piece, 8);
+        if (n > 8) key[1] = load(piece + n - 8, 8) >> 8 * (16 - n);
+    } else if (n >= 4) {
+        key[0] = load(piece, 4) | load(piece + n - 4, 4) << 8 * (n - 4);
+    } else {
+        for (size_t i = 0; i < n; i++) key[0] |= (uint64_t)(uint8_t)piece[i] << 8 * i;
+    }
+    key[1] |= (uint64_t)n << 56;
+}
+
 // Keeps the ids from `from` on as those of the word.
-static void remember(struct bpe_word *w, const uint64_t key[2], const struct ids *ids, size_t from) {
+static void remember(struct bpe_word *pair, const uint64_t key[2], const struct ids *ids, size_t from) {
     if (ids->n == from || ids->n - from > WORD_IDS) return;
-    memcpy(w->key, key, sizeof w->key);
-    w->n_ids = (uint32_t)(ids->n - from);
-    memcpy(w->ids, ids->at + from, w->n_ids * sizeof *w->ids);
+    pair[1] = pair[0];
+    pair[0] = (struct bpe_word){.key = {key[0], key[1]}, .n_ids = (uint32_t)(ids->n - from)};
+    memcpy(pair[0].ids, ids->at + from, pair[0].n_ids * sizeof *pair[0].ids);
+}
+
+static bool is_word(const struct bpe_word *w, const uint64_t key[2]) {
+    return w->key[0] == key[0] && w->key[1] == key[1];
 }
 
 enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
                        struct err *e) {
     if (n > WORD_BYTES) return encode(b, piece, n, s, out, e);
-    if (!s->words && !(s->words = mem_new(WORDS, sizeof *s->words)))
+    if (!s->words && !(s->words = mem_new(2 * (size_t)WORD_PAIRS, sizeof *s->words)))
         return err_set(e, STATUS_NO_MEMORY, "no memory for merging");
-    char text[WORD_BYTES + 1] = {0};
-    memcpy(text, piece, n);
-    text[WORD_BYTES] = (char)n;
     uint64_t key[2];
-    memcpy(key, text, sizeof key);
+    key_word(piece, n, key);
     uint64_t mixed = (key[0] ^ key[1] * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-    struct bpe_word *w = &s->words[mixed >> 32 & (WORDS - 1)];
-    if (w->key[0] == key[0] && w->key[1] == key[1]) {
+    struct bpe_word *pair = &s->words[2 * (mixed >> 32 & (WORD_PAIRS - 1))];
+    const struct bpe_word *w = is_word(&pair[0], key) ? &pair[0] : is_word(&pair[1], key) ? &pair[1] : NULL;
+    if (w) {
         for (uint32_t i = 0; i < w->n_ids; i++) TRY(ids_push(out, w->ids[i], e));
         return STATUS_OK;
     }
     size_t n_before = out->n;
     TRY(encode(b, piece, n, s, out, e));
-    remember(w, key, out, n_before);
+    remember(pair, key, out, n_before);
     return STATUS_OK;
 }

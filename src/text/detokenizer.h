@@ -10,6 +10,9 @@ struct detokenizer {
     char held[8]; // bytes of a character that is not whole yet
     size_t n_held;
     bool skip_special;
+    bool begun;      // a token was taken
+    int32_t waiting; // a token whose text depends on whether another follows; -1: none
+    size_t to_strip; // characters that may still be dropped at the beginning of the text
 };
 
 void detokenizer_init(struct detokenizer *d, const struct tokenizer *t, bool skip_special);

@@ -1,27 +1,11 @@
-// The tokenizer: added tokens are cut out, the text between is normalized, cut into pieces and merged.
-#include "text/tokenizer.h"
+// The tokenizer: built once out of its source, then asked by many threads.
+#include "text/tokenizer_parts.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "text/added_tokens.h"
-#include "text/bpe.h"
-#include "text/nfc.h"
-#include "text/pretokenize.h"
-#include "text/vocabulary.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-struct tokenizer {
-    struct vocabulary vocabulary; // added tokens included
-    struct bpe bpe;
-    struct added_matcher raw;        // looked for in the text as it came
-    struct added_matcher normalized; // looked for in what is left of it once normalized
-    enum pretokenizer pretokenizer;
-    enum normalizer normalizer;
-    bool add_prefix_space;
-    struct ids before, after;
-};
 
 void ids_fini(struct ids *ids) {
     mem_free(ids->at);
@@ -82,7 +66,7 @@ static enum status init_vocabulary(struct tokenizer *t, const struct tokenizer_s
         tokens[id] = s->added[i].text;
         bytes[id] = s->added[i].n;
     }
-    if (status == STATUS_OK) status = vocabulary_init(&t->vocabulary, tokens, bytes, n_ids, e);
+    if (status == STATUS_OK) status = vocabulary_init(&t->vocabulary, tokens, bytes, n_ids, s->plain_vocabulary, e);
     for (size_t i = 0; i < s->n_added && status == STATUS_OK; i++) {
         size_t id = (size_t)s->added[i].id;
         if (id >= s->n_tokens || !s->tokens[id]) t->vocabulary.flags[id] |= VOCABULARY_ADDED;
@@ -102,20 +86,44 @@ static size_t select_added(const struct tokenizer_source *s, bool normalized, st
     return n;
 }
 
-// Texts of tokens that are looked for in normalized text are normalized too; they then lie in `texts`.
-static enum status normalize_added(struct added_token *tokens, size_t n, struct buf *texts, struct err *e) {
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        TRY(nfc_append(tokens[i].text, tokens[i].n, texts, e));
-        tokens[i].n = texts->n - at;
-        at = texts->n;
-    }
-    at = 0;
-    for (size_t i = 0; i < n; i++) {
-        tokens[i].text = texts->data + at;
-        at += tokens[i].n;
-    }
+static int by_id(const void *a, const void *b) {
+    const struct added_token *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+// `tokenizers` decodes a token that is looked for in normalized text to its normalized text: keeps those that differ.
+static enum status keep_respelled(struct tokenizer *t, const struct added_token *token, const char *text, size_t n,
+                                  struct err *e) {
+    if (n == token->n && memcmp(text, token->text, n) == 0) return STATUS_OK;
+    char *copy = mem_string(text, n);
+    if (!copy) return err_set(e, STATUS_NO_MEMORY, "no memory for the added token %d", token->id);
+    t->respelled[t->n_respelled++] = (struct added_token){.text = copy, .n = n, .id = token->id};
+    t->vocabulary.flags[token->id] |= VOCABULARY_RESPELLED;
     return STATUS_OK;
+}
+
+// Texts of tokens that are looked for in normalized text are normalized too; they then lie in `texts`.
+static enum status normalize_added(struct tokenizer *t, struct added_token *tokens, size_t n, struct buf *texts,
+                                   struct err *e) {
+    struct normalize_scratch scratch = {0};
+    enum status status = STATUS_OK;
+    t->respelled = mem_new(n, sizeof *t->respelled);
+    if (!t->respelled) return err_set(e, STATUS_NO_MEMORY, "no memory for %zu added tokens", n);
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        const char *text;
+        size_t n_text;
+        status = normalize_run(&t->normalizer, &scratch, tokens[i].text, tokens[i].n, &text, &n_text, e);
+        if (status != STATUS_OK) break;
+        buf_append(texts, text, n_text);
+        status = keep_respelled(t, &tokens[i], text, n_text, e);
+        tokens[i].n = n_text;
+    }
+    normalize_scratch_fini(&scratch);
+    if (status == STATUS_OK && texts->failed != STATUS_OK)
+        status = err_set(e, texts->failed, "no memory for %zu added tokens", n);
+    for (size_t i = 0, at = 0; i < n && status == STATUS_OK; at += tokens[i++].n) tokens[i].text = texts->data + at;
+    if (t->n_respelled) qsort(t->respelled, t->n_respelled, sizeof *t->respelled, by_id);
+    return status;
 }
 
 static enum status init_added(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
@@ -127,7 +135,7 @@ static enum status init_added(struct tokenizer *t, const struct tokenizer_source
     enum status status = added_matcher_init(&t->raw, tokens, n, e);
     if (status == STATUS_OK) {
         n = select_added(s, true, tokens);
-        if (s->normalizer == NORMALIZER_NFC) status = normalize_added(tokens, n, &texts, e);
+        if (t->normalizer.n) status = normalize_added(t, tokens, n, &texts, e);
     }
     if (status == STATUS_OK) status = added_matcher_init(&t->normalized, tokens, n, e);
     buf_fini(&texts);
@@ -145,27 +153,110 @@ static enum status copy_ids(const struct tokenizer *t, const int32_t *ids, size_
     return STATUS_OK;
 }
 
-// Bytes that stand in no UTF-8 text need no token.
-static enum status check_bytes(const struct tokenizer *t, const char *fallback, struct err *e) {
-    for (int c = 0; c < 0xf5 && fallback; c++)
-        if (t->bpe.of_byte[c] < 0 && c != 0xc0 && c != 0xc1)
-            return err_set(e, STATUS_UNSUPPORTED, "the byte 0x%02x has no token, and %s is not supported", (unsigned)c,
-                           fallback);
+// Has every byte that stands in UTF-8 text a token?
+static bool knows_all_bytes(const struct tokenizer *t) {
+    for (int c = 0; c < 0xf5; c++)
+        if (t->bpe.of_byte[c] < 0 && c != 0xc0 && c != 0xc1) return false;
+    return true;
+}
+
+static enum status init_bpe(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    TRY(bpe_init(&t->bpe, &t->vocabulary, s, e));
+    if (s->plain_vocabulary || knows_all_bytes(t)) return STATUS_OK;
+    if (s->byte_fallback) // the bytes would be those of the byte alphabet's characters
+        return err_set(e, STATUS_UNSUPPORTED, "a byte has no token, and byte_fallback is not supported for such bytes");
     return STATUS_OK;
 }
 
-static enum status init(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+static enum status init_model(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    size_t n;
+    t->model = s->model;
+    t->unknown = s->has_unknown ? s->unknown : -1;
+    if (s->has_unknown && !tokenizer_bytes(t, s->unknown, &n))
+        return err_set(e, STATUS_INVALID, "the unknown token has the id %d, which is no token", s->unknown);
+    if (s->model != TOKENIZER_BPE && !s->plain_vocabulary)
+        return err_set(e, STATUS_UNSUPPORTED, "ByteLevel is supported with BPE only");
+    if (s->model == TOKENIZER_WORDPIECE) return wordpiece_init(&t->wordpiece, &t->vocabulary, s, e);
+    if (s->model == TOKENIZER_UNIGRAM) return unigram_init(&t->unigram, &t->vocabulary, s, e);
+    return init_bpe(t, s, e);
+}
+
+static enum status init_normalizer(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    static const struct normalize_step nfc = {.kind = NORMALIZE_NFC};
+    if (s->normalizer == NORMALIZER_NFC) return normalize_init(&t->normalizer, &nfc, 1, e);
+    return normalize_init(&t->normalizer, s->normalize_steps, s->n_normalize_steps, e);
+}
+
+// A chain that is known by hand needs no steps; with GPT-2's a blank may be put before the text.
+static enum status init_pretokenizer(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    t->pretokenizer = s->pretokenizer;
+    t->add_prefix_space = s->add_prefix_space;
+    if (s->split_by_steps) {
+        bool space = s->n_split_steps && s->split_steps[0].kind == SPLIT_PREFIX_SPACE;
+        t->pretokenizer = split_known(s->split_steps + space, s->n_split_steps - space);
+        t->add_prefix_space = space;
+        if (t->pretokenizer == PRETOKENIZER_GPT2 || (!space && t->pretokenizer != PRETOKENIZER_COUNT)) return STATUS_OK;
+        t->pretokenizer = PRETOKENIZER_COUNT;
+        t->add_prefix_space = false;
+        return split_init(&t->chain, s->split_steps, s->n_split_steps, e);
+    }
     if (s->add_prefix_space && s->pretokenizer != PRETOKENIZER_GPT2)
         return err_set(e, STATUS_UNSUPPORTED, "add_prefix_space is supported with GPT-2's pre-tokenizer only");
-    t->pretokenizer = s->pretokenizer;
-    t->normalizer = s->normalizer;
-    t->add_prefix_space = s->add_prefix_space;
+    return STATUS_OK;
+}
+
+const char *tokenizer_decoded_token(const struct tokenizer *t, int32_t id, size_t *n) {
+    const struct vocabulary *v = &t->vocabulary;
+    const struct added_token *found = NULL, wanted = {.id = id};
+    if (v->flags[id] & VOCABULARY_RESPELLED)
+        found = bsearch(&wanted, t->respelled, t->n_respelled, sizeof wanted, by_id);
+    *n = found ? found->n : v->begin[id + 1] - v->begin[id];
+    return found ? found->text : v->bytes + v->begin[id];
+}
+
+static void decode_id(struct tokenizer *t, int32_t id, struct buf *out) {
+    size_t n;
+    bool byte = false, verbatim;
+    const char *token = tokenizer_decoded_token(t, id, &n);
+    if (!t->decoder.byte_level) {
+        decode_token(&t->decoder, token, n, 0, out, &byte);
+    } else if (t->vocabulary.flags[id] & VOCABULARY_RESPELLED) {
+        char *bytes = buf_reserve(out, n);
+        if (bytes) out->n += vocabulary_from_alphabet(token, n, bytes, &verbatim);
+    } else {
+        buf_append(out, token, n);
+    }
+    if (byte) t->vocabulary.flags[id] |= VOCABULARY_BYTE;
+}
+
+// What every id adds to a text that has begun. Nothing is made where that is the vocabulary's bytes.
+static enum status init_decoded(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    struct vocabulary *v = &t->vocabulary;
+    TRY(decode_init(&t->decoder, s->decode_steps, s->n_decode_steps, v->plain, e));
+    if (v->plain == t->decoder.byte_level)
+        return err_set(e, STATUS_UNSUPPORTED, "the decoder does not go with the vocabulary: ByteLevel needs both");
+    if (t->decoder.byte_level && t->n_respelled == 0) return STATUS_OK;
+    struct buf all;
+    buf_init(&all, UINT32_MAX);
+    t->decoded_begin = mem_new(v->n_ids + 1, sizeof *t->decoded_begin);
+    for (size_t i = 0; i < v->n_ids && t->decoded_begin; i++) {
+        if (v->flags[i] & VOCABULARY_KNOWN) decode_id(t, (int32_t)i, &all);
+        t->decoded_begin[i + 1] = (uint32_t)all.n;
+    }
+    t->decoded = all.data;
+    if (t->decoded_begin && all.failed == STATUS_OK) return STATUS_OK;
+    return err_set(e, STATUS_NO_MEMORY, "no memory for the texts of %zu ids", v->n_ids);
+}
+
+static enum status init(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
+    TRY(init_normalizer(t, s, e));
+    TRY(init_pretokenizer(t, s, e));
     TRY(init_vocabulary(t, s, e));
-    TRY(bpe_init(&t->bpe, &t->vocabulary, s, e));
-    TRY(check_bytes(t, s->fallback, e));
+    TRY(init_model(t, s, e));
     TRY(init_added(t, s, e));
     TRY(copy_ids(t, s->before, s->n_before, &t->before, e));
-    return copy_ids(t, s->after, s->n_after, &t->after, e);
+    TRY(copy_ids(t, s->after, s->n_after, &t->after, e));
+    return init_decoded(t, s, e);
 }
 
 enum status tokenizer_new(const struct tokenizer_source *source, struct tokenizer **out, struct err *e) {
@@ -183,7 +274,15 @@ enum status tokenizer_new(const struct tokenizer_source *source, struct tokenize
 void tokenizer_free(struct tokenizer *t) {
     if (!t) return;
     vocabulary_fini(&t->vocabulary);
+    normalize_fini(&t->normalizer);
+    split_fini(&t->chain);
     bpe_fini(&t->bpe);
+    unigram_fini(&t->unigram);
+    decode_fini(&t->decoder);
+    for (size_t i = 0; i < t->n_respelled; i++) mem_free((char *)t->respelled[i].text);
+    mem_free(t->respelled);
+    mem_free(t->decoded);
+    mem_free(t->decoded_begin);
     added_matcher_fini(&t->raw);
     added_matcher_fini(&t->normalized);
     ids_fini(&t->before);
@@ -206,163 +305,8 @@ bool tokenizer_is_special(const struct tokenizer *t, int32_t id) {
 const char *tokenizer_bytes(const struct tokenizer *t, int32_t id, size_t *n) {
     const struct vocabulary *v = &t->vocabulary;
     if (id < 0 || (size_t)id >= v->n_ids || !(v->flags[id] & VOCABULARY_KNOWN)) return NULL;
-    *n = v->begin[id + 1] - v->begin[id];
-    return v->bytes + v->begin[id];
-}
-
-// --- encoding ---
-
-// One call of tokenizer_encode.
-struct encoding {
-    const struct tokenizer *t;
-    struct bpe_scratch scratch;
-    struct buf clean;      // the text with U+FFFD for broken bytes
-    struct buf normalized; // the current stretch between added tokens
-    struct buf prefixed;   // a space, then such a stretch
-    const char *text; // what `data` speaks of
-    const struct text_span *data;
-    size_t n_data;
-    bool plain; // all of it is data
-    struct ids *out;
-    struct err *e;
-};
-
-// Does text[begin .. end) hold data? Spans are few beside bytes, but long chats have many: they are searched by halves.
-static bool holds_data(const struct encoding *c, size_t begin, size_t end) {
-    size_t low = 0, high = c->n_data;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->data[middle].end <= begin) low = middle + 1;
-        else high = middle;
-    }
-    return low < c->n_data && c->data[low].begin < end;
-}
-
-// Data never yields a control token, whatever the merges lead to: such a piece is given byte by byte.
-static enum status spell_out_special(struct encoding *c, const char *piece, size_t n, size_t from) {
-    bool any = false;
-    for (size_t i = from; i < c->out->n; i++) any = any || tokenizer_is_special(c->t, c->out->at[i]);
-    if (!any) return STATUS_OK;
-    c->out->n = from;
-    for (size_t i = 0; i < n; i++) {
-        int32_t id = c->t->bpe.of_byte[(uint8_t)piece[i]];
-        if (id >= 0) TRY(ids_push(c->out, id, c->e));
-    }
-    return STATUS_OK;
-}
-
-// Which pieces of a stretch are data.
-enum data_rule { NONE_IS_DATA, ALL_IS_DATA, JUDGE_BY_PIECE }; // the last only for a part of c->text
-
-// A stretch that is no part of c->text any more: where some of it was data, all of it counts as data.
-static enum data_rule rule_of_copy(const struct encoding *c, enum data_rule rule, const char *text, size_t n) {
-    size_t origin = rule == JUDGE_BY_PIECE ? (size_t)(text - c->text) : 0;
-    if (rule != JUDGE_BY_PIECE) return rule;
-    return holds_data(c, origin, origin + n) ? ALL_IS_DATA : NONE_IS_DATA;
-}
-
-// Text without added tokens, normalized.
-static enum status encode_pieces(struct encoding *c, const char *text, size_t n, enum data_rule rule) {
-    if (c->t->add_prefix_space && n > 0 && text[0] != ' ') {
-        rule = rule_of_copy(c, rule, text, n);
-        buf_reset(&c->prefixed);
-        buf_byte(&c->prefixed, ' ');
-        buf_append(&c->prefixed, text, n);
-        if (c->prefixed.failed != STATUS_OK) return err_set(c->e, c->prefixed.failed, "no memory for a text");
-        text = c->prefixed.data;
-        n = c->prefixed.n;
-    }
-    struct pretokenize p;
-    size_t begin, n_piece, origin = rule == JUDGE_BY_PIECE ? (size_t)(text - c->text) : 0;
-    pretokenize_begin(&p, c->t->pretokenizer, text, n);
-    while (pretokenize_next(&p, &begin, &n_piece)) {
-        size_t from = c->out->n;
-        TRY(bpe_encode(&c->t->bpe, text + begin, n_piece, &c->scratch, c->out, c->e));
-        if (rule == NONE_IS_DATA) continue;
-        if (rule == JUDGE_BY_PIECE && !holds_data(c, origin + begin, origin + begin + n_piece)) continue;
-        TRY(spell_out_special(c, text + begin, n_piece, from));
-    }
-    return STATUS_OK;
-}
-
-// Text in which the raw added tokens were found already.
-static enum status encode_stretch(struct encoding *c, const char *text, size_t n) {
-    enum data_rule rule = c->plain ? ALL_IS_DATA : c->n_data ? JUDGE_BY_PIECE : NONE_IS_DATA;
-    size_t origin = (size_t)(text - c->text);
-    if (c->t->normalizer == NORMALIZER_NFC && !nfc_quick_check(text, n)) {
-        rule = rule_of_copy(c, rule, text, n);
-        buf_reset(&c->normalized);
-        TRY(nfc_append(text, n, &c->normalized, c->e));
-        text = c->normalized.data;
-        n = c->normalized.n;
-    }
-    if (rule == ALL_IS_DATA) return encode_pieces(c, text, n, rule);
-    struct added_walk w;
-    added_walk_begin(&w, &c->t->normalized, text, n);
-    if (rule == JUDGE_BY_PIECE) added_walk_avoid(&w, c->data, c->n_data, origin);
-    for (;;) {
-        struct added_match m = added_walk_next(&w);
-        TRY(encode_pieces(c, text + m.gap_begin, m.gap_end - m.gap_begin, rule));
-        if (m.id < 0) return STATUS_OK;
-        TRY(ids_push(c->out, m.id, c->e));
-    }
-}
-
-static enum status encode_text(struct encoding *c, const char *text, size_t n) {
-    c->text = text;
-    if (c->plain) return encode_stretch(c, text, n);
-    struct added_walk w;
-    added_walk_begin(&w, &c->t->raw, text, n);
-    added_walk_avoid(&w, c->data, c->n_data, 0);
-    for (;;) {
-        struct added_match m = added_walk_next(&w);
-        TRY(encode_stretch(c, text + m.gap_begin, m.gap_end - m.gap_begin));
-        if (m.id < 0) return STATUS_OK;
-        TRY(ids_push(c->out, m.id, c->e));
-    }
-}
-
-static enum status push_all(const struct ids *from, struct ids *to, struct err *e) {
-    for (size_t i = 0; i < from->n; i++) TRY(ids_push(to, from->at[i], e));
-    return STATUS_OK;
-}
-
-static enum status encode(struct encoding *c, const char *text, size_t n, bool special) {
-    if (n > INT32_MAX) return err_set(c->e, STATUS_TOO_LARGE, "a text of %zu bytes is over the limit", n);
-    if (!utf8_valid(text, n)) {
-        utf8_append_lossy(&c->clean, text, n);
-        if (c->clean.failed != STATUS_OK) return err_set(c->e, c->clean.failed, "no memory for a text of %zu bytes", n);
-        text = c->clean.data;
-        n = c->clean.n;
-    }
-    if (special) TRY(push_all(&c->t->before, c->out, c->e));
-    TRY(encode_text(c, text, n));
-    return special ? push_all(&c->t->after, c->out, c->e) : STATUS_OK;
-}
-
-static enum status run_encoding(struct encoding *c, const char *text, size_t n, bool special) {
-    size_t n_before = c->out->n;
-    buf_init(&c->clean, SIZE_MAX / 2);
-    buf_init(&c->normalized, SIZE_MAX / 2);
-    buf_init(&c->prefixed, SIZE_MAX / 2);
-    enum status status = encode(c, text, n, special);
-    if (status != STATUS_OK) c->out->n = n_before;
-    bpe_scratch_fini(&c->scratch);
-    buf_fini(&c->clean);
-    buf_fini(&c->normalized);
-    buf_fini(&c->prefixed);
-    return status;
-}
-
-enum status tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct ids *out,
-                             struct err *e) {
-    struct encoding c = {.t = t, .plain = flags & TOKENIZE_PLAIN, .out = out, .e = e};
-    return run_encoding(&c, text, n, flags & TOKENIZE_SPECIAL);
-}
-
-enum status tokenizer_encode_mixed(const struct tokenizer *t, const char *text, size_t n, const struct text_span *data,
-                                   size_t n_data, struct ids *out, struct err *e) {
-    struct encoding c = {.t = t, .data = data, .n_data = n_data, .out = out, .e = e};
-    if (!utf8_valid(text, n)) return err_set(e, STATUS_INVALID, "a text with marked data must be valid UTF-8");
-    return run_encoding(&c, text, n, false);
+    const char *bytes = t->decoded_begin ? t->decoded : v->bytes;
+    const uint32_t *begin = t->decoded_begin ? t->decoded_begin : v->begin;
+    *n = begin[id + 1] - begin[id];
+    return bytes ? bytes + begin[id] : "";
 }

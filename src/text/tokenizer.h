@@ -1,4 +1,4 @@
-// Text to token ids and back: byte-level BPE with added tokens, equal to Hugging Face's `tokenizers` on every input.
+// Text to token ids and back, equal to Hugging Face's `tokenizers`: BPE, WordPiece and Unigram, with added tokens.
 #ifndef TF_TEXT_TOKENIZER_H
 #define TF_TEXT_TOKENIZER_H
 
@@ -8,12 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct split_step;     // text/split.h
+struct normalize_step; // text/normalize.h
+struct decode_step;    // text/decode.h
+
 // The pre-tokenizers known by hand. A source names one; the pattern in a tokenizer.json is matched against theirs.
 enum pretokenizer {
     PRETOKENIZER_GPT2,
     PRETOKENIZER_SMOLLM, // digits one by one, then GPT-2
     PRETOKENIZER_LLAMA3,
-    PRETOKENIZER_QWEN2, // Qwen2, Qwen2.5, Qwen3
+    PRETOKENIZER_QWEN2,  // Qwen2, Qwen2.5, Qwen3
+    PRETOKENIZER_QWEN35, // marks belong to words
+    PRETOKENIZER_O200K,  // GPT-4o, GPT-OSS, Llama 4
+    PRETOKENIZER_TEKKEN, // Mistral
+    PRETOKENIZER_DEEPSEEK3,
+    PRETOKENIZER_DEEPSEEK_CODER,
+    PRETOKENIZER_DEEPSEEK_LLM,
     PRETOKENIZER_COUNT
 };
 
@@ -26,9 +36,15 @@ struct added_token {
     bool special, lstrip, rstrip, single_word, normalized;
 };
 
-// Everything a tokenizer is made of, from whichever file. All pointers are borrowed for tokenizer_new only.
+enum tokenizer_model { TOKENIZER_BPE, TOKENIZER_WORDPIECE, TOKENIZER_UNIGRAM };
+
+// Everything a tokenizer is made of, from whichever file. All pointers are borrowed for tokenizer_new only. Zeroed
+// fields give byte-level BPE with GPT-2's pre-tokenizer.
 struct tokenizer_source {
-    const char *const *tokens; // [n_tokens] in the vocabulary's written form (byte-level characters); NULL = no such id
+    enum tokenizer_model model;
+    bool plain_vocabulary; // tokens are written as their text, not in the byte alphabet
+
+    const char *const *tokens; // [n_tokens] in the vocabulary's written form; NULL = no such id
     const size_t *token_bytes; // [n_tokens]
     size_t n_tokens;
 
@@ -37,16 +53,32 @@ struct tokenizer_source {
     const size_t *merge_split; // [n_merges] offset of the byte between the parts; NULL: the first space after byte 0
     size_t n_merges;
 
+    const double *scores; // [n_tokens] of Unigram
+
     const struct added_token *added;
     size_t n_added;
 
     enum pretokenizer pretokenizer;
-    enum normalizer normalizer;
-    bool add_prefix_space;
+    bool split_by_steps; // the steps count instead of `pretokenizer`; without any, text stays whole
+    const struct split_step *split_steps;
+    size_t n_split_steps;
+    bool add_prefix_space; // a blank before text that has none, with GPT-2's pre-tokenizer
+
+    enum normalizer normalizer; // or the steps, when there are any
+    const struct normalize_step *normalize_steps;
+    size_t n_normalize_steps;
+
+    const struct decode_step *decode_steps; // none: bytes of a byte-level vocabulary; plain tokens with blanks between
+    size_t n_decode_steps;
+
     bool ignore_merges; // a whole piece that is in the vocabulary is that token
-    // What the file would have done about a byte without a token ("unk_token"): refused by this name when there is such
-    // a byte. NULL: such bytes are left out.
-    const char *fallback;
+    bool has_unknown;   // what has no token becomes the token `unknown`; without it, it is left out
+    int32_t unknown;
+    bool fuse_unknown;  // neighbours become one (Unigram: always)
+    bool byte_fallback; // what has no token becomes the tokens <0x00> to <0xFF> of its bytes, where it has all of them
+
+    const char *word_prefix; // of WordPiece: before tokens that continue a word; NULL: none
+    size_t word_chars_max;   // of WordPiece: longer words are unknown
 
     const int32_t *before, *after; // ids that the post-processor puts round a text (BOS, EOS)
     size_t n_before, n_after;
@@ -93,7 +125,8 @@ struct text_span {
 enum status tokenizer_encode_mixed(const struct tokenizer *t, const char *text, size_t n, const struct text_span *data,
                                    size_t n_data, struct ids *out, struct err *e) TF_MUST_CHECK;
 
-// Bytes of one id (not necessarily whole characters), or NULL for an unknown one. Owned by the tokenizer.
+// What an id adds to text that has begun, in bytes (not necessarily whole characters), or NULL for an unknown id. Owned
+// by the tokenizer.
 const char *tokenizer_bytes(const struct tokenizer *t, int32_t id, size_t *n);
 
 struct buf;

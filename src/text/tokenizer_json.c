@@ -1,48 +1,18 @@
 // tokenizer.json, Hugging Face's format: each part is recognised by exact value or refused by name.
-#include "text/tokenizer.h"
+#include "text/tokenizer_json.h"
 
-#include "base/arena.h"
-#include "base/json.h"
-#include "text/pretokenize.h"
 #include "text/vocabulary.h"
 
 #include <string.h>
 
 enum { MEMORY_MAX = 1 << 30 };
 
-struct reading {
-    struct tokenizer_source source;
-    struct arena arena;
-    struct ids before, after;
-    bool has_template;
-    struct err *e;
-};
-
-static bool text_is(yyjson_val *v, const char *text) { return yyjson_equals_str(v, text); }
-
-static bool is_type(yyjson_val *object, const char *type) { return text_is(yyjson_obj_get(object, "type"), type); }
-
-static bool is_absent(yyjson_val *v) { return !v || yyjson_is_null(v); }
-
-// The type of a part for a message, never NULL.
-static const char *type_of(yyjson_val *object) {
-    const char *type = yyjson_get_str(yyjson_obj_get(object, "type"));
-    return type ? type : "(without a type)";
-}
-
-static enum status no_memory(struct reading *r) { return err_set(r->e, STATUS_NO_MEMORY, "no memory to read it"); }
-
-// A flag of `where`; absent means `fallback`.
-static enum status flag(struct reading *r, yyjson_val *object, const char *where, const char *key, bool fallback,
-                        bool *out) {
-    yyjson_val *v = yyjson_obj_get(object, key);
-    *out = v ? yyjson_is_true(v) : fallback;
-    if (v && !yyjson_is_bool(v)) return err_set(r->e, STATUS_INVALID, "%s.%s is neither true nor false", where, key);
-    return STATUS_OK;
+static enum status no_memory(struct tokenizer_json *r) {
+    return err_set(r->e, STATUS_NO_MEMORY, "no memory to read it");
 }
 
 // An id from outside: a whole number below the limit.
-static enum status id_of(struct reading *r, yyjson_val *v, const char *where, int32_t *out) {
+static enum status id_of(struct tokenizer_json *r, yyjson_val *v, const char *where, int32_t *out) {
     if (!yyjson_is_uint(v)) return err_set(r->e, STATUS_INVALID, "%s: an id is no whole number", where);
     if (yyjson_get_uint(v) >= VOCABULARY_IDS_MAX)
         return err_set(r->e, STATUS_TOO_LARGE, "%s: the id %llu is over the limit", where,
@@ -51,7 +21,7 @@ static enum status id_of(struct reading *r, yyjson_val *v, const char *where, in
     return STATUS_OK;
 }
 
-static enum status read_vocab(struct reading *r, yyjson_val *vocab) {
+static enum status read_vocab(struct tokenizer_json *r, yyjson_val *vocab) {
     size_t i, n, n_ids = 0;
     yyjson_val *key, *value;
     int32_t id;
@@ -81,7 +51,7 @@ struct merge {
 };
 
 // A merge is written "left right" or, in newer files, ["left", "right"].
-static enum status read_merge(struct reading *r, yyjson_val *v, struct merge *out) {
+static enum status read_merge(struct tokenizer_json *r, yyjson_val *v, struct merge *out) {
     yyjson_val *left = yyjson_arr_get(v, 0), *right = yyjson_arr_get(v, 1);
     if (yyjson_arr_size(v) == 2 && yyjson_is_str(left) && yyjson_is_str(right)) {
         size_t n_left = yyjson_get_len(left), n_right = yyjson_get_len(right);
@@ -99,7 +69,7 @@ static enum status read_merge(struct reading *r, yyjson_val *v, struct merge *ou
     return STATUS_OK;
 }
 
-static enum status read_merges(struct reading *r, yyjson_val *merges) {
+static enum status read_merges(struct tokenizer_json *r, yyjson_val *merges) {
     size_t i, n = yyjson_arr_size(merges);
     yyjson_val *v;
     if (!yyjson_is_arr(merges)) return err_set(r->e, STATUS_INVALID, "model.merges is no list");
@@ -120,31 +90,90 @@ static enum status read_merges(struct reading *r, yyjson_val *merges) {
     return STATUS_OK;
 }
 
-static enum status read_model(struct reading *r, yyjson_val *model) {
-    if (!is_type(model, "BPE"))
-        return err_set(r->e, STATUS_UNSUPPORTED, "the model %s is not supported, only BPE", type_of(model));
+// The token that stands for what has no token. A model of bytes that knows them all never needs it.
+static enum status read_unknown(struct tokenizer_json *r, yyjson_val *model) {
+    yyjson_val *name = yyjson_obj_get(model, "unk_token");
+    if (tokenizer_json_absent(name)) return STATUS_OK;
+    if (!yyjson_is_str(name)) return err_set(r->e, STATUS_INVALID, "model.unk_token is no text");
+    yyjson_val *id = yyjson_obj_getn(yyjson_obj_get(model, "vocab"), yyjson_get_str(name), yyjson_get_len(name));
+    if (!id) return err_set(r->e, STATUS_INVALID, "model.unk_token is not in the vocabulary");
+    r->source.has_unknown = true;
+    return id_of(r, id, "model.unk_token", &r->source.unknown);
+}
+
+static enum status read_bpe(struct tokenizer_json *r, yyjson_val *model) {
     static const char *const affixes[] = {"continuing_subword_prefix", "end_of_word_suffix"};
     for (size_t i = 0; i < 2; i++) {
         yyjson_val *v = yyjson_obj_get(model, affixes[i]);
-        if (!is_absent(v) && !text_is(v, ""))
+        if (!tokenizer_json_absent(v) && !yyjson_equals_str(v, ""))
             return err_set(r->e, STATUS_UNSUPPORTED, "model.%s is not supported", affixes[i]);
     }
     yyjson_val *dropout = yyjson_obj_get(model, "dropout");
-    if (!is_absent(dropout) && !(yyjson_is_num(dropout) && yyjson_get_num(dropout) == 0))
+    if (!tokenizer_json_absent(dropout) && !(yyjson_is_num(dropout) && yyjson_get_num(dropout) == 0))
         return err_set(r->e, STATUS_UNSUPPORTED, "model.dropout is not supported");
-    bool byte_fallback;
-    TRY(flag(r, model, "model", "byte_fallback", false, &byte_fallback));
-    TRY(flag(r, model, "model", "ignore_merges", false, &r->source.ignore_merges));
-    if (!is_absent(yyjson_obj_get(model, "unk_token"))) r->source.fallback = "model.unk_token";
-    if (byte_fallback) r->source.fallback = "model.byte_fallback";
+    TRY(tokenizer_json_flag(r, model, "model", "byte_fallback", false, &r->source.byte_fallback));
+    TRY(tokenizer_json_flag(r, model, "model", "ignore_merges", false, &r->source.ignore_merges));
+    TRY(tokenizer_json_flag(r, model, "model", "fuse_unk", false, &r->source.fuse_unknown));
     TRY(read_vocab(r, yyjson_obj_get(model, "vocab")));
+    TRY(read_unknown(r, model));
     return read_merges(r, yyjson_obj_get(model, "merges"));
 }
 
-static enum status read_added(struct reading *r, yyjson_val *list) {
+static enum status read_wordpiece(struct tokenizer_json *r, yyjson_val *model) {
+    size_t n;
+    r->source.model = TOKENIZER_WORDPIECE;
+    TRY(tokenizer_json_text(r, model, "model", "continuing_subword_prefix", &r->source.word_prefix, &n));
+    TRY(tokenizer_json_number(r, model, "model", "max_input_chars_per_word", 100, &r->source.word_chars_max));
+    TRY(read_vocab(r, yyjson_obj_get(model, "vocab")));
+    return read_unknown(r, model);
+}
+
+// The vocabulary of Unigram is a list of [token, score].
+static enum status read_unigram_vocab(struct tokenizer_json *r, yyjson_val *vocab) {
+    size_t i, n = yyjson_arr_size(vocab);
+    yyjson_val *row;
+    if (!yyjson_is_arr(vocab)) return err_set(r->e, STATUS_INVALID, "model.vocab is no list");
+    if (n > VOCABULARY_IDS_MAX) return err_set(r->e, STATUS_TOO_LARGE, "model.vocab has %zu tokens", n);
+    const char **tokens = arena_new(&r->arena, n, sizeof *tokens);
+    size_t *bytes = arena_new(&r->arena, n, sizeof *bytes);
+    double *scores = arena_new(&r->arena, n, sizeof *scores);
+    if (!tokens || !bytes || !scores) return no_memory(r);
+    yyjson_arr_foreach(vocab, i, n, row) {
+        yyjson_val *token = yyjson_arr_get(row, 0), *score = yyjson_arr_get(row, 1);
+        if (!yyjson_is_str(token) || !yyjson_is_num(score))
+            return err_set(r->e, STATUS_INVALID, "model.vocab[%zu] is no token with a score", i);
+        tokens[i] = yyjson_get_str(token);
+        bytes[i] = yyjson_get_len(token);
+        scores[i] = yyjson_get_num(score);
+    }
+    r->source.tokens = tokens;
+    r->source.token_bytes = bytes;
+    r->source.scores = scores;
+    r->source.n_tokens = n;
+    return STATUS_OK;
+}
+
+static enum status read_unigram(struct tokenizer_json *r, yyjson_val *model) {
+    yyjson_val *unknown = yyjson_obj_get(model, "unk_id");
+    r->source.model = TOKENIZER_UNIGRAM;
+    r->source.has_unknown = !tokenizer_json_absent(unknown);
+    if (r->source.has_unknown) TRY(id_of(r, unknown, "model.unk_id", &r->source.unknown));
+    TRY(tokenizer_json_flag(r, model, "model", "byte_fallback", false, &r->source.byte_fallback));
+    return read_unigram_vocab(r, yyjson_obj_get(model, "vocab"));
+}
+
+static enum status read_model(struct tokenizer_json *r, yyjson_val *model) {
+    if (tokenizer_json_is(model, "BPE")) return read_bpe(r, model);
+    if (tokenizer_json_is(model, "WordPiece")) return read_wordpiece(r, model);
+    if (tokenizer_json_is(model, "Unigram")) return read_unigram(r, model);
+    return err_set(r->e, STATUS_UNSUPPORTED, "the model %s is not supported; BPE, WordPiece and Unigram are",
+                   tokenizer_json_type(model));
+}
+
+static enum status read_added(struct tokenizer_json *r, yyjson_val *list) {
     size_t i, n = yyjson_arr_size(list);
     yyjson_val *v;
-    if (is_absent(list)) return STATUS_OK;
+    if (tokenizer_json_absent(list)) return STATUS_OK;
     if (!yyjson_is_arr(list)) return err_set(r->e, STATUS_INVALID, "added_tokens is no list");
     struct added_token *added = arena_new(&r->arena, n, sizeof *added);
     if (!added) return no_memory(r);
@@ -155,65 +184,23 @@ static enum status read_added(struct reading *r, yyjson_val *list) {
         a->text = yyjson_get_str(content);
         a->n = yyjson_get_len(content);
         TRY(id_of(r, yyjson_obj_get(v, "id"), "added_tokens", &a->id));
-        TRY(flag(r, v, "added_tokens", "special", false, &a->special));
-        TRY(flag(r, v, "added_tokens", "lstrip", false, &a->lstrip));
-        TRY(flag(r, v, "added_tokens", "rstrip", false, &a->rstrip));
-        TRY(flag(r, v, "added_tokens", "single_word", false, &a->single_word));
-        TRY(flag(r, v, "added_tokens", "normalized", !a->special, &a->normalized));
+        TRY(tokenizer_json_flag(r, v, "added_tokens", "special", false, &a->special));
+        TRY(tokenizer_json_flag(r, v, "added_tokens", "lstrip", false, &a->lstrip));
+        TRY(tokenizer_json_flag(r, v, "added_tokens", "rstrip", false, &a->rstrip));
+        TRY(tokenizer_json_flag(r, v, "added_tokens", "single_word", false, &a->single_word));
+        TRY(tokenizer_json_flag(r, v, "added_tokens", "normalized", !a->special, &a->normalized));
     }
     r->source.added = added;
     r->source.n_added = n;
     return STATUS_OK;
 }
 
-static enum status read_normalizer(struct reading *r, yyjson_val *v) {
-    yyjson_val *parts = yyjson_obj_get(v, "normalizers");
-    if (is_type(v, "Sequence") && yyjson_is_arr(parts) && yyjson_arr_size(parts) < 2) v = yyjson_arr_get_first(parts);
-    if (is_absent(v)) return STATUS_OK;
-    r->source.normalizer = NORMALIZER_NFC;
-    if (is_type(v, "NFC")) return STATUS_OK;
-    return err_set(r->e, STATUS_UNSUPPORTED, "the normalizer %s is not supported", type_of(v));
-}
-
-// The pre-tokenizer whose pattern a Split step has, or PRETOKENIZER_COUNT.
-static enum pretokenizer find_pattern(yyjson_val *split) {
-    yyjson_val *pattern = yyjson_obj_get(yyjson_obj_get(split, "pattern"), "Regex");
-    bool isolated = text_is(yyjson_obj_get(split, "behavior"), "Isolated");
-    if (!isolated || yyjson_is_true(yyjson_obj_get(split, "invert"))) return PRETOKENIZER_COUNT;
-    enum pretokenizer kind = PRETOKENIZER_GPT2;
-    while (kind < PRETOKENIZER_COUNT && !text_is(pattern, pretokenize_pattern(kind))) kind++;
-    return kind;
-}
-
-// Known forms: ByteLevel alone, Digits or Split before a ByteLevel.
-static enum status read_pretokenizer(struct reading *r, yyjson_val *v) {
-    yyjson_val *steps = yyjson_obj_get(v, "pretokenizers");
-    yyjson_val *last = is_type(v, "Sequence") ? yyjson_arr_get_last(steps) : v;
-    yyjson_val *first = is_type(v, "Sequence") && yyjson_arr_size(steps) == 2 ? yyjson_arr_get_first(steps) : NULL;
-    bool known = is_type(last, "ByteLevel") && (last == v || yyjson_arr_size(steps) <= 2);
-    bool use_regex, one_by_one;
-    TRY(flag(r, last, "pre_tokenizer", "use_regex", true, &use_regex));
-    TRY(flag(r, last, "pre_tokenizer", "add_prefix_space", true, &r->source.add_prefix_space));
-    TRY(flag(r, first, "pre_tokenizer", "individual_digits", false, &one_by_one));
-    enum pretokenizer kind = PRETOKENIZER_COUNT;
-    if (!first && use_regex) kind = PRETOKENIZER_GPT2;
-    if (is_type(first, "Digits") && one_by_one && use_regex) kind = PRETOKENIZER_SMOLLM;
-    if (is_type(first, "Split") && !use_regex) kind = find_pattern(first);
-    if (!known || kind == PRETOKENIZER_COUNT) {
-        const char *pattern = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(first, "pattern"), "Regex"));
-        return err_set(r->e, STATUS_UNSUPPORTED, "the pre_tokenizer %s is none of the known ones%s%s", type_of(v),
-                       pattern ? "; its pattern is " : "", pattern ? pattern : "");
-    }
-    r->source.pretokenizer = kind;
-    return STATUS_OK;
-}
-
 // One piece of a template: the text itself, or a special token that `tokens` spells out in ids.
-static enum status read_template_piece(struct reading *r, yyjson_val *piece, yyjson_val *tokens, bool *after) {
+static enum status read_template_piece(struct tokenizer_json *r, yyjson_val *piece, yyjson_val *tokens, bool *after) {
     static const char where[] = "post_processor.special_tokens";
     yyjson_val *sequence = yyjson_obj_get(piece, "Sequence"), *special = yyjson_obj_get(piece, "SpecialToken");
     if (sequence) {
-        if (*after || !text_is(yyjson_obj_get(sequence, "id"), "A"))
+        if (*after || !yyjson_equals_str(yyjson_obj_get(sequence, "id"), "A"))
             return err_set(r->e, STATUS_UNSUPPORTED, "post_processor.single holds more than the text A");
         *after = true;
         return STATUS_OK;
@@ -230,7 +217,7 @@ static enum status read_template_piece(struct reading *r, yyjson_val *piece, yyj
     return STATUS_OK;
 }
 
-static enum status read_template(struct reading *r, yyjson_val *v) {
+static enum status read_template(struct tokenizer_json *r, yyjson_val *v) {
     yyjson_val *single = yyjson_obj_get(v, "single"), *piece;
     size_t i, n;
     bool after = false;
@@ -242,15 +229,28 @@ static enum status read_template(struct reading *r, yyjson_val *v) {
     return after ? STATUS_OK : err_set(r->e, STATUS_UNSUPPORTED, "post_processor.single leaves the text out");
 }
 
-// ByteLevel only moves offsets, which nobody here asks for.
-static enum status read_post_step(struct reading *r, yyjson_val *v) {
-    if (is_absent(v) || is_type(v, "ByteLevel")) return STATUS_OK;
-    if (is_type(v, "TemplateProcessing")) return read_template(r, v);
-    return err_set(r->e, STATUS_UNSUPPORTED, "the post_processor %s is not supported", type_of(v));
+// {"sep": [text, id], "cls": [text, id]}
+static enum status read_pair_processor(struct tokenizer_json *r, yyjson_val *v) {
+    int32_t before, after;
+    if (r->has_template) return err_set(r->e, STATUS_UNSUPPORTED, "post_processor: two templates are not supported");
+    r->has_template = true;
+    TRY(id_of(r, yyjson_arr_get(yyjson_obj_get(v, "cls"), 1), "post_processor.cls", &before));
+    TRY(id_of(r, yyjson_arr_get(yyjson_obj_get(v, "sep"), 1), "post_processor.sep", &after));
+    TRY(ids_push(&r->before, before, r->e));
+    return ids_push(&r->after, after, r->e);
 }
 
-static enum status read_post_processor(struct reading *r, yyjson_val *v) {
-    if (!is_type(v, "Sequence")) return read_post_step(r, v);
+// ByteLevel only moves offsets, which nobody here asks for.
+static enum status read_post_step(struct tokenizer_json *r, yyjson_val *v) {
+    if (tokenizer_json_absent(v) || tokenizer_json_is(v, "ByteLevel")) return STATUS_OK;
+    if (tokenizer_json_is(v, "TemplateProcessing")) return read_template(r, v);
+    if (tokenizer_json_is(v, "BertProcessing") || tokenizer_json_is(v, "RobertaProcessing"))
+        return read_pair_processor(r, v);
+    return err_set(r->e, STATUS_UNSUPPORTED, "the post_processor %s is not supported", tokenizer_json_type(v));
+}
+
+static enum status read_post_processor(struct tokenizer_json *r, yyjson_val *v) {
+    if (!tokenizer_json_is(v, "Sequence")) return read_post_step(r, v);
     yyjson_val *step;
     size_t i, n;
     yyjson_arr_foreach(yyjson_obj_get(v, "processors"), i, n, step) TRY(read_post_step(r, step));
@@ -258,16 +258,14 @@ static enum status read_post_processor(struct reading *r, yyjson_val *v) {
 }
 
 // Truncation and padding are left to the caller: a server never cuts a prompt silently.
-static enum status read_all(struct reading *r, yyjson_val *root, struct tokenizer **out) {
-    yyjson_val *decoder = yyjson_obj_get(root, "decoder");
+static enum status read_all(struct tokenizer_json *r, yyjson_val *root, struct tokenizer **out) {
     if (!yyjson_is_obj(root)) return err_set(r->e, STATUS_INVALID, "it is no JSON object");
     TRY(read_model(r, yyjson_obj_get(root, "model")));
     TRY(read_added(r, yyjson_obj_get(root, "added_tokens")));
-    TRY(read_normalizer(r, yyjson_obj_get(root, "normalizer")));
-    TRY(read_pretokenizer(r, yyjson_obj_get(root, "pre_tokenizer")));
+    TRY(tokenizer_json_normalizer(r, yyjson_obj_get(root, "normalizer")));
+    TRY(tokenizer_json_pretokenizer(r, yyjson_obj_get(root, "pre_tokenizer")));
     TRY(read_post_processor(r, yyjson_obj_get(root, "post_processor")));
-    if (!is_type(decoder, "ByteLevel"))
-        return err_set(r->e, STATUS_UNSUPPORTED, "the decoder %s is not supported, only ByteLevel", type_of(decoder));
+    TRY(tokenizer_json_decoder(r, yyjson_obj_get(root, "decoder")));
     r->source.before = r->before.at;
     r->source.n_before = r->before.n;
     r->source.after = r->after.at;
@@ -278,7 +276,7 @@ static enum status read_all(struct reading *r, yyjson_val *root, struct tokenize
 enum status tokenizer_from_json(const char *text, size_t n, struct tokenizer **out, struct err *e) {
     yyjson_doc *doc;
     TRY(json_parse("tokenizer.json", text, n, &doc, e));
-    struct reading r = {.e = e};
+    struct tokenizer_json r = {.e = e};
     arena_init(&r.arena, MEMORY_MAX);
     enum status status = read_all(&r, yyjson_doc_get_root(doc), out);
     if (status != STATUS_OK) err_prefix(e, "tokenizer.json");

@@ -17,6 +17,14 @@ enum unicode_class {
     UNICODE_WORD = 32,   // \w
     UNICODE_DIGIT = 64,  // what the Digits pre-tokenizer cuts out: \p{N} of a later Unicode
     UNICODE_NO_DIGIT = 128,
+    UNICODE_UPPER = 256,      // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+    UNICODE_LOWER = 512,      // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+    UNICODE_PUNCTUATION = 1024, // \p{P}
+    UNICODE_SYMBOL = 2048,      // \p{S}
+    UNICODE_PUNCTUATION_MARK = 4096, // what the Punctuation and Bert pre-tokenizers cut out
+    UNICODE_ACCENT = 8192,           // what the StripAccents normalizer removes
+    UNICODE_BERT_ACCENT = 16384,     // what the Bert normalizer removes with strip_accents
+    UNICODE_BERT_CONTROL = 32768,    // and with clean_text
 };
 
 static inline unsigned unicode_class(uint32_t code_point) {
@@ -48,6 +56,11 @@ static inline unsigned unicode_class_before(const char *text, size_t n, size_t *
     size_t at = n - 1;
     while (at > 0 && ((uint8_t)text[at] & 0xc0) == 0x80) at--;
     return unicode_class_at(text + at, n - at, length);
+}
+
+// Index of the general category in UNICODE_CATEGORIES.
+static inline unsigned unicode_category(uint32_t code_point) {
+    return unicode_category_table[unicode_category_block[code_point >> 8]][code_point & 255];
 }
 
 static inline const struct unicode_nfc *unicode_nfc(uint32_t code_point) {

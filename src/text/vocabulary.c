@@ -22,7 +22,13 @@ static int byte_of(uint32_t c) {
     return 173;
 }
 
-size_t vocabulary_from_written(const char *written, size_t n, char *out, bool *verbatim) {
+size_t vocabulary_write_byte(uint8_t byte, char out[4]) {
+    uint32_t c = byte;
+    if (!is_printable(c)) c = 256 + (c < 33 ? c : c < 161 ? c - 127 + 33 : 67u);
+    return utf8_put(c, out);
+}
+
+size_t vocabulary_from_alphabet(const char *written, size_t n, char *out, bool *verbatim) {
     size_t n_out = 0;
     for (size_t i = 0; i < n;) {
         uint32_t c = (uint8_t)written[i];
@@ -38,6 +44,14 @@ size_t vocabulary_from_written(const char *written, size_t n, char *out, bool *v
     }
     *verbatim = false;
     return n_out;
+}
+
+size_t vocabulary_from_written(const struct vocabulary *v, const char *written, size_t n, char *out,
+                               bool *verbatim) {
+    if (!v->plain) return vocabulary_from_alphabet(written, n, out, verbatim);
+    memcpy(out, written, n);
+    *verbatim = false;
+    return n;
 }
 
 static uint64_t load(const char *bytes, size_t n) {
@@ -75,7 +89,7 @@ int32_t vocabulary_find_written(const struct vocabulary *v, const char *written,
     char bytes[VOCABULARY_TOKEN_MAX];
     bool verbatim;
     if (n > sizeof bytes) return -1;
-    size_t n_bytes = vocabulary_from_written(written, n, bytes, &verbatim);
+    size_t n_bytes = vocabulary_from_written(v, written, n, bytes, &verbatim);
     return vocabulary_find(v, bytes, n_bytes, verbatim);
 }
 
@@ -104,8 +118,9 @@ static enum status add(struct vocabulary *v, int32_t id, const char *written, si
     bool verbatim;
     if (n_written > VOCABULARY_TOKEN_MAX) return err_set(e, STATUS_TOO_LARGE, "token %d has %zu bytes", id, n_written);
     char *bytes = v->bytes + v->begin[id];
-    size_t n = vocabulary_from_written(written, n_written, bytes, &verbatim);
+    size_t n = vocabulary_from_written(v, written, n_written, bytes, &verbatim);
     v->begin[id + 1] = v->begin[id] + (uint32_t)n;
+    if (n > v->longest) v->longest = n;
     v->flags[id] = verbatim ? VOCABULARY_KNOWN | VOCABULARY_VERBATIM : VOCABULARY_KNOWN;
     uint64_t h = hash(bytes, n, verbatim);
     struct vocabulary_slot *s = &v->slots[slot_of(v, h, bytes, n, verbatim)];
@@ -117,8 +132,8 @@ static enum status add(struct vocabulary *v, int32_t id, const char *written, si
 }
 
 enum status vocabulary_init(struct vocabulary *v, const char *const *tokens, const size_t *token_bytes, size_t n_ids,
-                            struct err *e) {
-    *v = (struct vocabulary){0};
+                            bool plain, struct err *e) {
+    *v = (struct vocabulary){.plain = plain};
     TRY(take_memory(v, token_bytes, n_ids, e));
     for (size_t i = 0; i < n_ids; i++) {
         if (tokens[i]) TRY(add(v, (int32_t)i, tokens[i], token_bytes[i], e));

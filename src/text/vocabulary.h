@@ -1,4 +1,4 @@
-// The tokens of a byte-level vocabulary as the bytes they stand for, found by id or by bytes.
+// The tokens of a vocabulary as the bytes they stand for, found by id or by bytes.
 #ifndef TF_TEXT_VOCABULARY_H
 #define TF_TEXT_VOCABULARY_H
 
@@ -23,6 +23,8 @@ enum {
     VOCABULARY_VERBATIM = 2, // written with a character outside the byte alphabet, so it stands for itself
     VOCABULARY_ADDED = 4,    // not in the model's own vocabulary: merging never gives it (set by the tokenizer)
     VOCABULARY_SPECIAL = 8,  // a control token (set by the tokenizer)
+    VOCABULARY_BYTE = 16,    // decodes to one byte of a character (set by the tokenizer)
+    VOCABULARY_RESPELLED = 32, // an added token that decodes to its normalized text (set by the tokenizer)
 };
 
 struct vocabulary {
@@ -32,17 +34,24 @@ struct vocabulary {
     size_t n_ids;
     struct vocabulary_slot *slots; // open addressing
     uint32_t shift;                // 64 - log2(slots)
+    bool plain;                    // tokens are written as their text, not in the byte alphabet
+    size_t longest;                // bytes of the longest token
 };
 
-// tokens[i] (token_bytes[i] bytes) is the written form of id i, or NULL where there is none. Two ids that are written
-// alike are refused.
+// tokens[i] (token_bytes[i] bytes) is the written form of id i, or NULL where there is none; `plain` tokens are
+// written as their text. Two ids that are written alike are refused.
 enum status vocabulary_init(struct vocabulary *v, const char *const *tokens, const size_t *token_bytes, size_t n_ids,
-                            struct err *e) TF_MUST_CHECK;
+                            bool plain, struct err *e) TF_MUST_CHECK;
 void vocabulary_fini(struct vocabulary *v);
 
 // The bytes that a written token stands for, into out[0..n) (never longer than the written form); returns how many.
 // *verbatim: some character is outside the byte alphabet, and out is the written form itself.
-size_t vocabulary_from_written(const char *written, size_t n, char *out, bool *verbatim);
+size_t vocabulary_from_written(const struct vocabulary *v, const char *written, size_t n, char *out,
+                               bool *verbatim);
+
+// The same of text in the byte alphabet, for any vocabulary; and one byte as the alphabet writes it, 1 or 2 bytes.
+size_t vocabulary_from_alphabet(const char *written, size_t n, char *out, bool *verbatim);
+size_t vocabulary_write_byte(uint8_t byte, char out[4]);
 
 // The id of a token by its written form, or -1.
 int32_t vocabulary_find_written(const struct vocabulary *v, const char *written, size_t n);

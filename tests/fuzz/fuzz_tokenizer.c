@@ -13,7 +13,11 @@ static bool mentions(const uint8_t *json, size_t n, const char *word) { return m
 // Every byte of UTF-8 has a token, none is an added one, and nothing is normalized: then no text is lost.
 static bool keeps_all_text(const struct tokenizer *t, const uint8_t *json, size_t n_json) {
     uint32_t beyond = 256;
-    if (mentions(json, n_json, "\"NFC\"") || mentions(json, n_json, "\"content\"")) return false;
+    static const char *const losing[] = {"\"normalizers\"", "\"normalizer\":{", "\"content\"", "\"behavior\"", "Split",
+                                         "\"Whitespace\"",  "Bert",             "Metaspace",   "\"unk_token\":\""};
+    for (size_t i = 0; i < sizeof losing / sizeof losing[0]; i++)
+        if (mentions(json, n_json, losing[i])) return false;
+    if (!mentions(json, n_json, "ByteLevel")) return false;
     for (uint32_t b = 0; b < 0xf5; b++) {
         char written[4];
         bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);

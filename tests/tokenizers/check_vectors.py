@@ -19,7 +19,7 @@ GROWTH_NOISY = 3.2  # what no text may pass on a busy machine; quadratic time gi
 ATTEMPTS = 12       # at most
 LONG = {"letter": "a", "blank": " ", "line end": "\n", "digit": "1", "mark of punctuation": "!", "quote": "'",
         "accented letter": "\u00e9", "accent": "\u0301", "two accents out of order": "\u0301\u0316",
-        "Hangul in parts": "\u1112\u1161\u11ab", "Han": "\u4e2d", "emoji": "\U0001f600", "added token": "<|im_end|>"}
+        "Hangul in parts": "\u1112\u1161\u11ab", "Han": "\u4e2d", "emoji": "\U0001f600"}
 
 
 def answers(binary, model, items, *options):
@@ -91,9 +91,9 @@ def measure(session, text, attempts):
     return min(once), growth(once, twice), ids, ids_twice
 
 
-def check_long(c, session, limits, full):
+def check_long(c, session, texts, limits, full):
     growths = []
-    for name, character in LONG.items():
+    for name, character in texts.items():
         text = character * (LONG_BYTES // len(character.encode()))
         seconds, times, ids, ids_twice = measure(session, text, ATTEMPTS if limits else 1)
         c.check(f"{name}, repeated: twice the text has more ids", len(ids_twice) > len(ids) > 0)
@@ -109,19 +109,24 @@ def check_long(c, session, limits, full):
         c.check("growth of the middle text", middle <= GROWTH, f"{middle:.2f} times as long, at most {GROWTH} allowed")
 
 
+def check_tokenizer(c, arguments, name, folder):
+    oracle = oracles.stored(name, folder, arguments.tests)
+    check_stored(c, arguments.binary, oracle.model, os.path.join(arguments.tests, "tokenizers", name, "vectors.json"))
+    session = Session(arguments.binary, oracle.model)
+    texts = {**LONG, "added token": oracle.added[0]}
+    check_long(c, session, texts, not arguments.no_time_limits, arguments.full)
+    c.equal("status of the session", 0, session.close())
+
+
 def main():
     arguments = checks.parse_arguments(__doc__)
     c = checks.Checks()
     with tempfile.TemporaryDirectory() as folder:
-        oracle = oracles.qwen3(folder, arguments.tests)
-        try:
-            check_stored(c, arguments.binary, oracle.model,
-                         os.path.join(arguments.tests, "tokenizers", "qwen3", "vectors.json"))
-            session = Session(arguments.binary, oracle.model)
-            check_long(c, session, not arguments.no_time_limits, arguments.full)
-            c.equal("status of the session", 0, session.close())
-        except checks.CommandFailed as failure:
-            c.check("command", False, str(failure))
+        for name in ("qwen3", "deepseek_v3"):
+            try:
+                check_tokenizer(c, arguments, name, folder)
+            except checks.CommandFailed as failure:
+                c.check(name, False, str(failure))
     c.close()
 
 

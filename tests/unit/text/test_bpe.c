@@ -16,7 +16,7 @@ static bool set_up(struct fixture *f, size_t n_merges, const char *const *merges
     memset(f, 0, sizeof *f);
     tiny_init(&f->tiny, n_merges, merges);
     const struct tokenizer_source *s = &f->tiny.source;
-    bool ok = vocabulary_init(&f->vocabulary, s->tokens, s->token_bytes, s->n_tokens, &e) == STATUS_OK &&
+    bool ok = vocabulary_init(&f->vocabulary, s->tokens, s->token_bytes, s->n_tokens, false, &e) == STATUS_OK &&
               bpe_init(&f->bpe, &f->vocabulary, s, &e) == STATUS_OK;
     if (!ok) test_fail(__FILE__, __LINE__, "%s", e.message);
     return ok;
@@ -130,7 +130,7 @@ static void takes_the_later_rank_of_a_pair_that_is_listed_twice(void) {
     tiny_init(&f.tiny, 3, merges);
     f.tiny.source.n_tokens = 258; // "ab" once
     struct err e = {0};
-    CHECK(vocabulary_init(&f.vocabulary, f.tiny.tokens, f.tiny.token_bytes, 258, &e) == STATUS_OK);
+    CHECK(vocabulary_init(&f.vocabulary, f.tiny.tokens, f.tiny.token_bytes, 258, false, &e) == STATUS_OK);
     CHECK(bpe_init(&f.bpe, &f.vocabulary, &f.tiny.source, &e) == STATUS_OK);
     CHECK_TEXT("97 257", merged(&f, "abc"));
     tear_down(&f);

@@ -143,6 +143,21 @@ static void ignores_merges_for_whole_words_when_told(void) {
     tokenizer_free(t);
 }
 
+static void gives_the_unknown_token_for_bytes_without_one(void) {
+    struct tiny tiny;
+    tiny_init(&tiny, 0, NULL);
+    tiny.tokens['x'] = tiny.tokens['y'] = NULL;
+    tiny.source.has_unknown = true;
+    tiny.source.unknown = 'u';
+    struct tokenizer *t = tiny_new(&tiny);
+    CHECK_IDS("97 117 117 98", t, "axyb", 0);
+    tokenizer_free(t);
+    tiny.source.fuse_unknown = true;
+    t = tiny_new(&tiny);
+    CHECK_IDS("97 117 98 117", t, "axybx", 0);
+    tokenizer_free(t);
+}
+
 static void reads_broken_utf8_as_replacement_characters(void) {
     struct tiny tiny;
     struct tokenizer *t = with_added(&tiny, 0, NULL);
@@ -209,9 +224,14 @@ static void refuses_what_does_not_fit_by_name(void) {
     tiny.source.pretokenizer = PRETOKENIZER_LLAMA3;
     refuse(&tiny, STATUS_UNSUPPORTED, "add_prefix_space");
     tiny.source.add_prefix_space = false;
-    tiny.source.fallback = "unk_token";
+    tiny.source.byte_fallback = true;
     tiny.tokens[0xe9] = NULL;
-    refuse(&tiny, STATUS_UNSUPPORTED, "0xe9 has no token, and unk_token");
+    refuse(&tiny, STATUS_UNSUPPORTED, "byte_fallback");
+    tiny.source.byte_fallback = false;
+    tiny.source.has_unknown = true;
+    tiny.source.unknown = 400;
+    refuse(&tiny, STATUS_INVALID, "the unknown token has the id 400");
+    tiny.source.has_unknown = false;
     tiny.tokens[0xe9] = tiny.tokens['a'];
     tiny.token_bytes[0xe9] = 1;
     refuse(&tiny, STATUS_INVALID, "\"a\" has two ids");
@@ -250,6 +270,7 @@ static const struct test_case cases[] = {
     {"puts the outer ids round on request", puts_the_outer_ids_round_on_request},
     {"prefixes a blank to each stretch", prefixes_a_blank_to_each_stretch},
     {"ignores merges for whole words when told", ignores_merges_for_whole_words_when_told},
+    {"gives the unknown token for bytes without one", gives_the_unknown_token_for_bytes_without_one},
     {"reads broken UTF-8 as replacement characters", reads_broken_utf8_as_replacement_characters},
     {"tells written forms apart", tells_written_forms_apart},
     {"refuses what does not fit by name", refuses_what_does_not_fit_by_name},

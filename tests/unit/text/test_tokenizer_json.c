@@ -81,10 +81,14 @@ static void refuses_by_name(void) {
         struct file f;
         const char *named;
     } rows[] = {
-        {{.model = "\"type\":\"Unigram\""}, "Unigram"},
+        {{.model = "\"type\":\"WordLevel\""}, "WordLevel"},
+        {{.model = "\"type\":\"Unigram\""}, "model.vocab is no list"},
+        {{.model = "\"type\":\"WordPiece\""}, "continuing_subword_prefix"},
+        {{.model = "\"type\":\"WordPiece\",\"continuing_subword_prefix\":\"##\""}, "BPE only"},
+        {{.model = "\"type\":\"WordPiece\",\"continuing_subword_prefix\":\"##\"", .pre = "null"}, "unknown token"},
         {{.model = "\"x\":1"}, "model"},
         {{.model = "\"type\":\"BPE\",\"dropout\":0.1"}, "dropout"},
-        {{.model = "\"type\":\"BPE\",\"unk_token\":\"a\""}, "unk_token"},
+        {{.model = "\"type\":\"BPE\",\"unk_token\":\"zz\""}, "unk_token is not in the vocabulary"},
         {{.model = "\"type\":\"BPE\",\"byte_fallback\":true"}, "byte_fallback"},
         {{.model = "\"type\":\"BPE\",\"byte_fallback\":3"}, "byte_fallback"},
         {{.model = "\"type\":\"BPE\",\"end_of_word_suffix\":\"</w>\""}, "end_of_word_suffix"},
@@ -107,26 +111,35 @@ static void refuses_by_name(void) {
         {{.added = "[{\"id\":1,\"content\":\"zz\"}]"}, "zz"},
         {{.added = "[{\"id\":9,\"content\":\"zz\",\"lstrip\":1}]"}, "lstrip"},
         {{.added = "[{\"id\":999999999,\"content\":\"zz\"}]"}, "999999999"},
-        {{.normalizer = "{\"type\":\"NFKC\"}"}, "NFKC"},
-        {{.normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Lowercase\"}]}"},
-         "normalizer"},
-        {{.pre = "null"}, "pre_tokenizer"},
-        {{.pre = "{\"type\":\"Whitespace\"}"}, "Whitespace"},
-        {{.pre = "{\"type\":\"ByteLevel\",\"use_regex\":false}"}, "pre_tokenizer"},
-        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\"individual_digits\":false},"
-                 "{\"type\":\"ByteLevel\"}]}"},
-         "pre_tokenizer"},
-        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x+\"},"
-                 "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"use_regex\":false}]}"},
-         "x+"},
-        {{.post = "{\"type\":\"BertProcessing\"}"}, "BertProcessing"},
+        {{.normalizer = "{\"type\":\"Nmt\"}"}, "Nmt"},
+        {{.normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"ByteLevel\"}]}"},
+         "ByteLevel"},
+        {{.normalizer = "{\"type\":\"Sequence\"}"}, "Sequence"},
+        {{.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a)\\\\1\"},\"content\":\"\"}"}, "\\1"},
+        {{.normalizer = "{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"AAAA\"}"}, "character map"},
+        {{.normalizer = "{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"A!AA\"}"}, "base64"},
+        {{.pre = "null"}, "ByteLevel"}, // the decoder that goes with bytes only
+        {{.pre = "{\"type\":\"UnicodeScripts\"}"}, "UnicodeScripts"},
+        {{.pre = "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{Klingon}\"},\"behavior\":\"Isolated\"}"},
+         "Klingon"},
+        {{.pre = "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x+\"},\"behavior\":\"Sideways\"}"}, "behavior"},
+        {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}]}"},
+         "twice"},
+        {{.post = "{\"type\":\"BertProcessing\"}"}, "post_processor.cls"},
         {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[{\"Sequence\":{\"id\":\"B\"}}]}"}, "post_processor"},
         {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<q>\"}}],"
                   "\"special_tokens\":{}}"},
          "<q>"},
         {{.post = "{\"type\":\"TemplateProcessing\",\"single\":[]}"}, "post_processor"},
         {{.decoder = "null"}, "decoder"},
-        {{.decoder = "{\"type\":\"Metaspace\"}"}, "Metaspace"},
+        {{.decoder = "{\"type\":\"CTC\"}"}, "CTC"},
+        {{.decoder = "{\"type\":\"Metaspace\"}"}, "decoder.replacement"},
+        {{.decoder = "{\"type\":\"Metaspace\",\"replacement\":\"_\"}"}, "decoder"},
+        {{.decoder = "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"ByteLevel\"}]}"},
+         "ByteLevel"},
+        {{.decoder = "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"WordPiece\","
+                     "\"prefix\":\"##\"}]}"},
+         "WordPiece"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};

@@ -1,5 +1,5 @@
-// Normalization form C: the annex's own cases, Hangul, stretches, marks without end.
-#include "text/nfc.h"
+// Normalization forms: the annex's own cases, Hangul, stretches, marks without end.
+#include "text/normal_form.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/support/test.h"
@@ -10,9 +10,10 @@ static void check(const char *text, const char *expected) {
     struct buf out;
     struct err e = {0};
     buf_init(&out, 1 << 20);
-    if (nfc_append(text, strlen(text), &out, &e) != STATUS_OK) test_fail(__FILE__, __LINE__, "%s", e.message);
+    if (normal_form_append(NORMAL_FORM_C, text, strlen(text), &out, &e) != STATUS_OK)
+        test_fail(__FILE__, __LINE__, "%s", e.message);
     CHECK_TEXT(expected, out.data ? out.data : "");
-    if (nfc_quick_check(text, strlen(text)) && strcmp(text, expected) != 0)
+    if (normal_form_quick_check(NORMAL_FORM_C, text, strlen(text)) && strcmp(text, expected) != 0)
         test_fail(__FILE__, __LINE__, "\"%s\" passed the quick check but changes", text);
     buf_fini(&out);
 }
@@ -58,7 +59,7 @@ static void stays_linear_on_marks_without_end(void) {
     struct clock c = clock_system();
     buf_init(&out, 4 * N);
     uint64_t begin = clock_now_ns(&c);
-    CHECK_INT(STATUS_OK, nfc_append(text, 2 * N, &out, &e));
+    CHECK_INT(STATUS_OK, normal_form_append(NORMAL_FORM_C, text, 2 * N, &out, &e));
     double ms = clock_ms_between(begin, clock_now_ns(&c));
     if (ms > 4000) test_fail(__FILE__, __LINE__, "%d marks took %.0f ms; sorting by insertion takes minutes", N, ms);
     CHECK_INT(2 * N, out.n);
@@ -75,7 +76,7 @@ static void survives_every_allocation_that_fails(void) {
         struct err e = {0};
         buf_init(&out, 1 << 20);
         mem_fail_after(k);
-        enum status status = nfc_append(text, sizeof text - 1, &out, &e);
+        enum status status = normal_form_append(NORMAL_FORM_C, text, sizeof text - 1, &out, &e);
         mem_fail_after(0);
         buf_fini(&out);
         if (status == STATUS_OK) break;
@@ -90,4 +91,4 @@ static const struct test_case cases[] = {
     {"stays linear on marks without end", stays_linear_on_marks_without_end},
     {"survives every allocation that fails", survives_every_allocation_that_fails},
 };
-TEST_MAIN("text/nfc", cases)
+TEST_MAIN("text/normal_form", cases)

@@ -1,5 +1,5 @@
-// NFC in stretches: only the text round a character that may not stay is decomposed, put into order and composed.
-#include "text/nfc.h"
+// Normal forms in stretches: only the text round a character that may not stay is decomposed, ordered and composed.
+#include "text/normal_form.h"
 
 #include "base/mem.h"
 #include "text/unicode.h"
@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-    FIRST_INTERESTING = 0xcc, // lead byte of U+0300: everything below is normalized
+    FIRST_INTERESTING = 0xcc, // lead byte of U+0300: everything below is in form C
     HANGUL_BASE = 0xac00, HANGUL_COUNT = 11172,
     L_BASE = 0x1100, L_COUNT = 19,
     V_BASE = 0x1161, V_COUNT = 21,
     T_BASE = 0x11a7, T_COUNT = 28, // T_BASE itself stands for "no trailing consonant"
-    DECOMPOSED_MAX = 4,
+    DECOMPOSED_MAX = 18, // code points, of U+FDFA
 };
 
 // Code points of one stretch.
@@ -22,12 +22,42 @@ struct stretch {
     size_t n, cap;
 };
 
+static bool composes(enum normal_form form) { return form == NORMAL_FORM_C || form == NORMAL_FORM_KC; }
+
+static uint16_t decomposition_of(enum normal_form form, const struct unicode_nfc *r) {
+    return form == NORMAL_FORM_KC || form == NORMAL_FORM_KD ? r->compatible : r->decomposition;
+}
+
+// May the character stand in text of this form, whatever stands before it?
+static bool may_stay(enum normal_form form, uint32_t c, const struct unicode_nfc *r) {
+    if (!composes(form)) return decomposition_of(form, r) == 0 && c - HANGUL_BASE >= HANGUL_COUNT;
+    return r->quick == UNICODE_NFC_YES && (form == NORMAL_FORM_C || r->compatible == r->decomposition);
+}
+
+// Bytes of ASCII at the beginning, in steps of eight.
+static size_t ascii_prefix(const char *text, size_t n) {
+    size_t i = 0;
+    for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        if (word & 0x8080808080808080u) break;
+    }
+    return i;
+}
+
 // Length of the prefix that is normalized whatever follows; it ends at `n` or where a stretch must begin.
-static size_t normalized_prefix(const char *text, size_t n) {
+static size_t normalized_prefix(enum normal_form form, const char *text, size_t n) {
+    uint8_t interesting = form == NORMAL_FORM_C ? FIRST_INTERESTING : 0x80;
     size_t i = 0, starter = 0;
     uint8_t class_before = 0;
     while (i < n) {
-        if ((uint8_t)text[i] < FIRST_INTERESTING) {
+        size_t ascii = ascii_prefix(text + i, n - i);
+        if (ascii) {
+            class_before = 0;
+            i += ascii;
+            starter = i - 1;
+            continue;
+        }
+        if ((uint8_t)text[i] < interesting) {
             class_before = 0;
             starter = i++;
             if ((uint8_t)text[starter] >= 0xc0) i++;
@@ -38,7 +68,7 @@ static size_t normalized_prefix(const char *text, size_t n) {
         size_t length = utf8_next(text + i, n - i, &c, &bad);
         const struct unicode_nfc *r = unicode_nfc(c);
         bool out_of_order = r->combining_class && r->combining_class < class_before;
-        if (r->quick != UNICODE_NFC_YES || out_of_order) return starter;
+        if (!may_stay(form, c, r) || out_of_order) return starter;
         class_before = r->combining_class;
         if (class_before == 0) starter = i;
         i += length;
@@ -46,17 +76,19 @@ static size_t normalized_prefix(const char *text, size_t n) {
     return n;
 }
 
-bool nfc_quick_check(const char *text, size_t n) { return normalized_prefix(text, n) == n; }
+bool normal_form_quick_check(enum normal_form form, const char *text, size_t n) {
+    return normalized_prefix(form, text, n) == n;
+}
 
 // Bytes of the stretch at text[0..n): up to the next character that nothing before it can touch.
-static size_t stretch_length(const char *text, size_t n) {
+static size_t stretch_length(enum normal_form form, const char *text, size_t n) {
     size_t i = 0;
     while (i < n) {
         uint32_t c;
         bool bad;
         size_t length = utf8_next(text + i, n - i, &c, &bad);
         const struct unicode_nfc *r = unicode_nfc(c);
-        if (i > 0 && r->combining_class == 0 && r->quick == UNICODE_NFC_YES) break;
+        if (i > 0 && r->combining_class == 0 && may_stay(form, c, r)) break;
         i += length;
     }
     return i;
@@ -75,7 +107,7 @@ static bool stretch_room(struct stretch *s) {
     return true;
 }
 
-static bool decompose(struct stretch *s, const char *text, size_t n) {
+static bool decompose(enum normal_form form, struct stretch *s, const char *text, size_t n) {
     s->n = 0;
     for (size_t i = 0; i < n;) {
         uint32_t c;
@@ -83,7 +115,7 @@ static bool decompose(struct stretch *s, const char *text, size_t n) {
         if (!stretch_room(s)) return false;
         i += utf8_next(text + i, n - i, &c, &bad);
         uint32_t syllable = c - HANGUL_BASE;
-        uint16_t at = unicode_nfc(c)->decomposition;
+        uint16_t at = decomposition_of(form, unicode_nfc(c));
         if (syllable < HANGUL_COUNT) {
             s->at[s->n++] = L_BASE + syllable / (V_COUNT * T_COUNT);
             s->at[s->n++] = V_BASE + syllable % (V_COUNT * T_COUNT) / T_COUNT;
@@ -160,18 +192,18 @@ static void append(const struct stretch *s, struct buf *out) {
     }
 }
 
-enum status nfc_append(const char *text, size_t n, struct buf *out, struct err *e) {
+enum status normal_form_append(enum normal_form form, const char *text, size_t n, struct buf *out, struct err *e) {
     struct stretch s = {0};
     bool enough = true;
-    for (size_t i = 0; i < n && enough;) {
-        size_t as_it_is = normalized_prefix(text + i, n - i);
+    for (size_t i = 0; i < n;) {
+        size_t as_it_is = normalized_prefix(form, text + i, n - i);
         buf_append(out, text + i, as_it_is);
         i += as_it_is;
-        size_t length = stretch_length(text + i, n - i);
-        enough = decompose(&s, text + i, length);
+        size_t length = stretch_length(form, text + i, n - i);
+        enough = decompose(form, &s, text + i, length);
         if (!enough) break;
         order(&s);
-        compose(&s);
+        if (composes(form)) compose(&s);
         append(&s, out);
         i += length;
     }
