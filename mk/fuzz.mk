@@ -14,6 +14,8 @@ FUZZ_MORE_config := $(wildcard src/model/settings*.c src/model/families/*.c)
 FUZZ_LAYERS_tokenizer := text base
 FUZZ_LAYERS_jinja := text base
 FUZZ_LAYERS_request := server engine text base
+FUZZ_LAYERS_http := base
+FUZZ_MORE_http := $(wildcard src/server/http*.c)
 
 FUZZ ?= $(FUZZ_TARGETS)
 SECONDS ?= 300

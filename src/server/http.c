@@ -13,11 +13,12 @@
 
 // BACKLOG: hundreds of clients may connect at once, and the usual 128 makes them wait for seconds. SPARE: connections
 // over the limit that are open for as long as a 503 takes. HEAD_BYTES: room for a whole head and the response's.
+// STACK_BYTES: the deepest template that may be rendered takes less than 512 KiB, sanitizers some times that.
 enum {
     BACKLOG = 4096,
     SPARE = 32,
     HEAD_BYTES = 160 << 10,
-    STACK_BYTES = 1 << 20,
+    STACK_BYTES = 2 << 20,
     CONNECTIONS_MAX = 512,
     BODY_MAX = 32 << 20,
     IDLE_S = 900,

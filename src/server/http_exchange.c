@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,10 +106,7 @@ void http_reply(struct http_exchange *x, int status, const char *content_type, c
 
 // Asks the source until it has something. A while may pass, which is no stall of the client's.
 static void fetch_piece(struct http_exchange *x) {
-    int on = 1;
     set_timeout(x, 0);
-    // What was sent before must not wait for company in the kernel.
-    (void)setsockopt(x->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     buf_reset(&x->piece);
     x->piece_sent = 0;
     while (x->piece.n == 0 && x->more == HTTP_MORE) {

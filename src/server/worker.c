@@ -11,8 +11,8 @@
 // FAILURES_MAX: so many jobs that fail in a row, none going well between, make the engine count as unsound.
 enum { JOBS_MAX = 128, FAILURES_MAX = 3 };
 
-//   QUEUED --taken by the thread--> ACTIVE --end event, or refused--> OVER
-//   QUEUED --cancelled------------------------------------------------> OVER
+//   QUEUED --taken by the thread--> ACTIVE --end event--> OVER
+//   QUEUED --refused by the engine--> OVER
 enum job_state { QUEUED, ACTIVE, OVER };
 
 struct job {
@@ -121,14 +121,6 @@ static void start_job(struct worker *w, struct job *j) {
     j->state = ACTIVE;
 }
 
-static void take_jobs(struct worker *w) {
-    while (w->queued) {
-        struct job *j = w->queued;
-        if (j->cancelled) finish(w, j, END_CANCELLED);
-        else start_job(w, j);
-    }
-}
-
 static void send_cancels(struct worker *w) {
     if (!w->cancels) return;
     w->cancels = false;
@@ -175,7 +167,7 @@ static void *run(void *context) {
             pthread_cond_wait(&w->wanted, &w->mutex);
             continue;
         }
-        take_jobs(w);
+        while (w->queued) start_job(w, w->queued);
         send_cancels(w);
         bool busy;
         pthread_mutex_unlock(&w->mutex);

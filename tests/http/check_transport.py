@@ -135,6 +135,15 @@ def check_body_limit(checks, program):
         checks.equal("then answered", b"hello", reader.response()[2])
     data, end = server.talk(post(b"Content-Length: 99999999999\r\n", b"hello") + NEXT)
     checks.check("a huge length", statuses(data) == [413] and end != "open", f"{statuses(data)} {end}")
+    with server.connect() as s:
+        try:
+            s.sendall(chunked(b""))
+            for _ in range(100):
+                s.sendall(b"100000\r\n" + b"x" * (1 << 20) + b"\r\n")
+            end = "taken"
+        except OSError:
+            end = "cut off"
+    checks.equal("an endless body", "cut off", end)
     checks.check("healthy after long bodies", server.healthy())
     checks.equal("ends well", 0, server.stop()[0])
 
@@ -222,7 +231,7 @@ def check_vanishing(checks, server, n):
 
 def check_gone(checks, server):
     for how in ("close", "reset", "close behind unread bytes"):
-        for path in (b"/wait", b"/quiet"):
+        for path in (b"/wait", b"/quiet", b"/mute"):
             before = server.stats()["gone"]
             s = server.connect()
             s.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"\r\n" + (NEXT if "unread" in how else b""))
@@ -315,6 +324,20 @@ def check_times(checks, program):
     threads = [threading.Thread(target=closes, args=c) for c in cases]
     for t in threads:
         t.start()
+    def drip():
+        start = time.monotonic()
+        with server.connect() as s:
+            try:
+                s.sendall(post(b"Content-Length: 1000\r\n", b""))
+                while time.monotonic() - start < 15:
+                    s.sendall(b"x")
+                    time.sleep(0.3)
+            except OSError:
+                pass
+        checks.check("a body that drips is cut off", 4 < time.monotonic() - start < 12)
+
+    threads.append(threading.Thread(target=drip))
+    threads[-1].start()
     late = server.ask(b"/late/2500")
     slow = server.ask(b"/slow/2500")
     for t in threads:

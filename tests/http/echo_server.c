@@ -70,17 +70,14 @@ struct source {
     long pause_ms;   // before each
     size_t size;     // bytes of each
     bool aborts;     // instead of an end
-    bool asks;       // gives nothing, only asks for its client
+    bool silent;     // gives nothing, ever
+    bool asks;       // for its client, when silent
 };
 
 static enum http_more next_piece(void *context, struct http_exchange *x, struct buf *out) {
     struct source *s = context;
     if (s->pause_ms) sleep_ms(s->pause_ms);
-    if (s->asks) {
-        if (!http_client_gone(x)) return HTTP_MORE;
-        counts.gone++;
-        return HTTP_ABORT;
-    }
+    if (s->silent) return s->asks && http_client_gone(x) ? HTTP_ABORT : HTTP_MORE;
     if (s->left == 0) return s->aborts ? HTTP_ABORT : HTTP_END;
     char *to = buf_reserve(out, s->size);
     if (!to) return HTTP_ABORT;
@@ -92,6 +89,7 @@ static enum http_more next_piece(void *context, struct http_exchange *x, struct 
 
 static void close_source(void *context) {
     counts.sources--;
+    counts.gone += ((struct source *)context)->silent;
     mem_free(context);
 }
 
@@ -128,7 +126,8 @@ static void handle(void *context, struct http_exchange *x) {
     else if (!strcmp(path, "/wait")) wait_for_client(x);
     else if (!strcmp(path, "/never")) return;
     else if (!strcmp(path, "/flood")) stream(x, (struct source){.left = 1L << 40, .size = FLOOD_BYTES});
-    else if (!strcmp(path, "/quiet")) stream(x, (struct source){.asks = true, .pause_ms = 50});
+    else if (!strcmp(path, "/quiet")) stream(x, (struct source){.silent = true, .asks = true, .pause_ms = 50});
+    else if (!strcmp(path, "/mute")) stream(x, (struct source){.silent = true, .pause_ms = 50});
     else if (!strcmp(path, "/abort")) stream(x, (struct source){.left = 3, .size = 10, .aborts = true});
     else if ((n = number_after(path, "/stream/")) >= 0)
         stream(x, (struct source){.left = n, .pause_ms = 20, .size = 10});

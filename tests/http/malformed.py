@@ -21,6 +21,7 @@ FIELDS = [
     HOST + b" X: y\r\n", b" " + HOST, HOST + b"X: y\r\n z\r\n", HOST + b"X: y\r\n\tz: w\r\n", HOST + b"X: y\0z\r\n",
     HOST + b"X\0: y\r\n", HOST + b"X: \x01\r\n", HOST + b"X: \x7f\r\n", HOST + b"X: a\rb\r\n", HOST + b"X\xe9: y\r\n",
     HOST + b"X(: y\r\n", HOST + b"X@Y: z\r\n", HOST + b'"X": y\r\n', HOST + b"X: y\n", HOST + b"X: y\n\n",
+    HOST + b"X: y\nZz: w\r\n",
     HOST + b"Expect: 200-ok\r\n",
 ]
 LENGTHS = [

@@ -1,4 +1,5 @@
 """Raw HTTP over sockets: a server process, a strict reader of responses, clients that vanish."""
+import atexit
 import json
 import os
 import re
@@ -18,6 +19,7 @@ class Server:
     def __init__(self, program, connections=0, body=0, idle=0, stall=0, grace=0):
         command = [program, *map(str, (connections, body, idle, stall, grace))]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
         self.port = int(self.process.stdout.readline())
 
     def connect(self, timeout=10.0):

@@ -224,6 +224,31 @@ static void a_full_queue_and_a_waiting_job_that_is_cancelled(void) {
     bench_close(&b);
 }
 
+static void a_running_job_is_cancelled(void) {
+    struct bench b;
+    struct test_random r = {8};
+    struct gate gate = closed_gate;
+    struct question q;
+    struct answer a = {0};
+    struct job *j = NULL;
+    bench_open(&b, 1, 0, 0);
+    ask(&q, &r, 20, 200);
+    q.request.accept = pass_gate;
+    q.request.accept_context = &gate;
+    CHECK_INT(STATUS_OK, worker_submit(b.worker, &q.request, &j, NULL));
+    gate_await(&gate);
+    job_cancel(j);
+    gate_open(&gate);
+    CHECK(take(j, &a, CONTEXT, 0));
+    CHECK_INT(END_CANCELLED, a.end.reason);
+    CHECK_INT(1, a.n); // of the round that was running
+    struct worker_state state;
+    worker_state(b.worker, &state);
+    CHECK_INT(1, state.cancelled);
+    job_free(j);
+    bench_close(&b);
+}
+
 static void a_taker_that_sleeps_holds_nobody_up(void) {
     struct bench b;
     struct test_random r = {4};
@@ -430,6 +455,7 @@ static const struct test_case cases[] = {
     {"a bad request is refused at once, with the engine's words", refuses_a_bad_request_at_once},
     {"a request is refused when memory runs out, and nothing leaks", refuses_when_memory_runs_out},
     {"a full queue refuses as busy; a waiting job can be cancelled", a_full_queue_and_a_waiting_job_that_is_cancelled},
+    {"a running job that is cancelled ends behind its round", a_running_job_is_cancelled},
     {"a taker that sleeps holds nobody up and loses nothing", a_taker_that_sleeps_holds_nobody_up},
     {"many threads submit, take, cancel and free at random on one slot", many_threads_on_one_slot},
     {"many threads submit, take, cancel and free at random on four slots", many_threads_on_four_slots},
