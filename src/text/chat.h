@@ -58,8 +58,8 @@ const struct chat_facts *chat_template_facts(const struct chat_template *t);
 // One conversation in the form of OpenAI's chat API. All values are borrowed for the call.
 struct chat_input {
     yyjson_val *messages; // array of objects with "role" and what belongs to it
-    yyjson_val *tools;    // array, or NULL
-    yyjson_val *kwargs;   // object of further variables for the template, or NULL
+    yyjson_val *tools;    // array, null or NULL
+    yyjson_val *kwargs;   // object of further variables for the template, null or NULL
     bool add_generation_prompt;
     const char *date;     // "YYYY-MM-DD", the day strftime_now tells (at midnight); NULL: there is no such function
 };

@@ -69,6 +69,8 @@ static enum status put_kwargs(struct arena *a, yyjson_val *kwargs, struct jinja_
     static const char *const ours[] = {"messages", "tools", "add_generation_prompt"};
     size_t i, n;
     yyjson_val *key, *value;
+    if (!kwargs || yyjson_is_null(kwargs)) return STATUS_OK;
+    if (!yyjson_is_obj(kwargs)) return err_set(e, STATUS_INVALID, "chat_template_kwargs: must be an object");
     yyjson_obj_foreach(kwargs, i, n, key, value) {
         struct jinja_value name, v;
         for (size_t k = 0; k < sizeof ours / sizeof ours[0]; k++) {

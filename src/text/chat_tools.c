@@ -100,14 +100,25 @@ static enum status read_tool(const struct chat_facts *facts, yyjson_val *tool, b
     return STATUS_OK;
 }
 
+static enum status no_tools(const struct chat_facts *facts, struct arena *a, struct jinja_value *out) {
+    struct jinja_list *empty;
+    *out = jinja_none();
+    if (!facts->tools_list) return STATUS_OK;
+    TRY(jinja_list_new(a, 0, JINJA_SEQUENCE_LIST, &empty));
+    *out = jinja_of_list(empty);
+    return STATUS_OK;
+}
+
 enum status chat_tools_read(const struct chat_facts *facts, yyjson_val *tools, struct arena *a,
                             struct jinja_value *out, struct err *e) {
     struct jinja_list *list;
     yyjson_val *tool;
     size_t i, n;
-    if (tools && !yyjson_is_null(tools) && !yyjson_is_arr(tools)) {
+    bool none = !tools || yyjson_is_null(tools);
+    if (!none && !yyjson_is_arr(tools)) {
         return err_set(e, STATUS_INVALID, "tools: %s where a list is expected", chat_kind(tools));
     }
+    if (none || yyjson_arr_size(tools) == 0) return no_tools(facts, a, out);
     TRY(jinja_list_new(a, yyjson_arr_size(tools), JINJA_SEQUENCE_LIST, &list));
     yyjson_arr_foreach(tools, i, n, tool) {
         struct jinja_value v;
@@ -116,7 +127,7 @@ enum status chat_tools_read(const struct chat_facts *facts, yyjson_val *tools, s
         TRY(read_tool(facts, tool, nested, a, &v, e));
         TRY(jinja_list_push(a, list, v));
     }
-    *out = list->n || facts->tools_list ? jinja_of_list(list) : jinja_none();
+    *out = jinja_of_list(list);
     return STATUS_OK;
 }
 

@@ -1,6 +1,8 @@
-// Fuzz target: a template, after the first zero byte its JSON context; compiled, and rendered within small bounds.
+// Fuzz target: a template, after the first zero byte its JSON context; compiled, and rendered within small bounds. An
+// input that begins with the zero byte is a chat request instead: {"messages", "tools", "kwargs", "date"}.
 #include "base/arena.h"
 #include "tests/fuzz/fuzz.h"
+#include "text/chat.h"
 #include "text/jinja.h"
 #include "text/jinja_json.h"
 
@@ -49,12 +51,58 @@ static void render(const struct jinja *j, const char *json, size_t n) {
     yyjson_doc_free(doc);
 }
 
+// Templates of which the first takes hardly anything, the second everything.
+static const char *const chat_templates[] = {
+    "{% for m in messages %}{% if m.role == 'user' %}<u>{{ m.content }}{% else %}<a>{{ m.content + '' }}{% for c in "
+    "m.tool_calls or [] %}{% for k, v in c.function.arguments.items() %}{{ k }}={{ v }}{% endfor %}{% endfor %}{% "
+    "endif %}{% endfor %}",
+    "{{ tools | tojson }}{% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}{{ m.content }}{% else %}{"
+    "% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endif %}{% for c in m.tool_calls or [] %}{{ c | tojson }}"
+    "{% endfor %}{{ m.thinking }}{% endfor %}{{ enable_thinking }}{{ strftime_now('%d') }}<think>"};
+
+// Data lies in the text, in order and apart.
+static void check_prompt(const struct chat_prompt *p) {
+    size_t at = 0;
+    for (size_t i = 0; i < p->n_data; i++) {
+        if (p->data[i].begin < at || p->data[i].end <= p->data[i].begin) abort();
+        at = p->data[i].end;
+    }
+    if (at > p->text.n) abort();
+}
+
+static void render_chat(const char *json, size_t n) {
+    static struct chat_template *templates[2];
+    yyjson_doc *doc = NULL;
+    if (json_parse("request", json, n, &doc, NULL) != STATUS_OK) return;
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    struct chat_input input = {.messages = yyjson_obj_get(root, "messages"),
+                               .tools = yyjson_obj_get(root, "tools"),
+                               .kwargs = yyjson_obj_get(root, "kwargs"),
+                               .add_generation_prompt = true,
+                               .date = yyjson_get_str(yyjson_obj_get(root, "date"))};
+    for (int i = 0; i < 2; i++) {
+        struct err e = {0};
+        struct chat_prompt p;
+        const char *source = chat_templates[i];
+        if (!templates[i] && chat_template_new(source, strlen(source), "", "", &templates[i], &e) != STATUS_OK) abort();
+        enum status status = chat_render(templates[i], &input, &p, &e);
+        if ((status == STATUS_OK) != (e.message[0] == '\0')) abort();
+        if (status == STATUS_OK) check_prompt(&p);
+        chat_prompt_fini(&p);
+    }
+    yyjson_doc_free(doc);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     const char *text = (const char *)data;
     const char *zero = n ? memchr(text, '\0', n) : NULL;
     size_t n_template = zero ? (size_t)(zero - text) : n;
     struct jinja *j;
     struct err e = {0};
+    if (zero == text) {
+        render_chat(zero + 1, n - 1);
+        return 0;
+    }
     enum status status = jinja_compile(text, n_template, &j, &e);
     if ((status == STATUS_OK) != (e.message[0] == '\0')) abort();
     if (status != STATUS_OK) return 0;

@@ -55,6 +55,9 @@ static void names_the_template_in_faults(void) {
     CHECK_TEXT("! line 1, column 8: expected 'name', got '}}'", rendered("{{ x | }}", "{" HI "}"));
     CHECK_TEXT("! chat_template_kwargs.tools: is given by the request itself",
                rendered(chatml, "{" HI ", 'kwargs': {'tools': []}}"));
+    CHECK_TEXT("! chat_template_kwargs: must be an object", rendered(chatml, "{" HI ", 'kwargs': []}"));
+    CHECK_TEXT("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
+               rendered(chatml, "{" HI ", 'kwargs': null, 'tools': null}"));
     CHECK_TEXT("! messages: missing where a list of messages is expected", rendered(chatml, "{}"));
 }
 
