@@ -1,5 +1,4 @@
-// Fuzz target: a template, after the first zero byte its JSON context; compiled, and rendered within small bounds. An
-// input that begins with the zero byte is a chat request instead: {"messages", "tools", "kwargs", "date"}.
+// Fuzz target: a template and, after a zero byte, its JSON context; without a template, a chat request.
 #include "base/arena.h"
 #include "tests/fuzz/fuzz.h"
 #include "text/chat.h"
@@ -70,6 +69,7 @@ static void check_prompt(const struct chat_prompt *p) {
     if (at > p->text.n) abort();
 }
 
+// {"messages", "tools", "kwargs", "date"}
 static void render_chat(const char *json, size_t n) {
     static struct chat_template *templates[2];
     yyjson_doc *doc = NULL;
