@@ -329,6 +329,36 @@ def check_chat(c, tf, folder):
     c.equal("chat: history is private", 0o600, os.stat(history).st_mode & 0o777)
 
 
+def check_templates(c, tf, folder):
+    """Reasoning on a terminal, and the day, with templates that have a place for them."""
+    path = os.path.join(folder, "chat_template.jinja")
+    turns = "{% for m in messages %}<turn>{{ m.role }}\n{{ m.content }}SAID</s>{% endfor %}<turn>assistant\n<think>"
+
+    def second_prompt(said):
+        """Tokens of a second prompt, after a reply that is all reasoning."""
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(turns.replace("SAID", said))
+        chat = terminal.Terminal([tf.path, "run", folder, "--max-tokens", "8", "--stats"], tf.env)
+        for _ in range(2):
+            chat.expect("> ")
+            chat.send("hi\r")
+            chat.expect("token_sha")
+        chat.send("\x04")
+        c.equal("reasoning: the chat ends", 0, chat.wait())
+        c.check("reasoning: is dimmed", "\x1b[2m" in chat.all and "\x1b[0m\r\n" in chat.all, chat.all)
+        return int(re.findall(r"\[(\d+) prompt tokens", chat.all)[1])
+
+    dropped, kept = second_prompt("{# </think> #}"), second_prompt("{{ m.reasoning_content }}{# </think> #}")
+    c.check("reasoning: goes back only where the template renders it", dropped < kept, (dropped, kept))
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("{{ strftime_now('%d%B') if strftime_now is defined }}" + turns)
+    days = [tf("run", folder, "hi", "--max-tokens", 4, "--stats", "--date", day).stderr.decode().split(" prompt")[0]
+            for day in ("2026-05-09", "2026-09-01")]
+    c.check("date: is told to the template", len(set(days)) == 2, days)
+    c.check("date: must be a day", b"is no day" in tf("run", folder, "hi", "--date", "2026-02-30").stderr)
+    os.remove(path)
+
+
 def check_stop_reply(c, tf, folder):
     """Ctrl-C while a reply runs stops the reply only. The reply is long: it lasts until it is stopped."""
     chat = terminal.Terminal([tf.path, "run", folder, "--stats", "--threads", "1", "--prefill-width", "1", "--stop",
@@ -362,6 +392,7 @@ def main():
         check_run(c, tf, folder, tokenizer)
         check_sampling(c, tf, folder)
         check_chat(c, tf, folder)
+        check_templates(c, tf, folder)
         check_stop_reply(c, tf, folder)
     c.close()
 
