@@ -1,7 +1,10 @@
 // The head of a request and the rules it must keep before any byte of it is believed.
 //
 // The library that reads the socket is lax: it takes folded lines, bare line feeds, zero bytes, two lengths. It parses
-// in place, so what it leaves in memory still shows all of that, and the rules are checked on those bytes.
+// in place, so what it leaves in memory still shows all of that, and the rules are checked on those bytes. Two things
+// stay beyond reach: it takes a bare line feed for the line ends between chunks, and anything in a chunk's extension
+// (tests/http/check_transport.py holds that what follows stays in step); and it answers a Content-Length that is no
+// number itself, with the head of its 400 or 413 sent twice.
 #ifndef TF_SERVER_HTTP_HEAD_H
 #define TF_SERVER_HTTP_HEAD_H
 

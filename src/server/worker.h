@@ -16,6 +16,7 @@ struct worker_options {
 enum status worker_start(const struct worker_options *options, struct worker **out, struct err *e) TF_MUST_CHECK;
 
 // Refuses new jobs; those in progress may go on for grace_ms and are then cancelled. Returns when the thread has ended.
+// Jobs may still be taken and freed then; `w` is gone.
 void worker_stop(struct worker *w, uint32_t grace_ms);
 
 // Figures for /health and for tests; any thread.

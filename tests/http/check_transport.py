@@ -11,7 +11,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.checks import Checks, parse_arguments  # noqa: E402
-from support.raw_http import HOST, Reader, Server, chunked, post, read_all, reset, statuses, within  # noqa: E402
+from support.raw_http import HOST, Peer, Reader, Server, chunked, post, read_all, reset, statuses, within  # noqa: E402
+from support.serving import Serving  # noqa: E402
 from malformed import malformed  # noqa: E402
 
 NEXT = b"GET /smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -402,6 +403,17 @@ def check_many_files(checks, program):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def check_served(checks, binary, model):
+    """The same malformed requests against `serve`: refused in the API's own form where our rules refuse them."""
+    with Serving(binary, model) as served:
+        server = Peer(served.port)
+        check_malformed(checks, server)
+        status, headers, body = server.ask(b"/v1/models", b"BREW")
+        checks.equal("a refusal of serve is JSON", (501, "application/json", True),
+                     (status, headers.get("content-type"), b'"error"' in body))
+        checks.equal("serve ends well", 0, served.stop()[0])
+
+
 def main():
     arguments = parse_arguments(__doc__)
     program = os.path.join(os.path.dirname(arguments.binary), "tests", "http", "echo_server")
@@ -422,6 +434,7 @@ def main():
     check_times(checks, program)
     check_stop(checks, program)
     check_many_files(checks, program)
+    check_served(checks, arguments.binary, arguments.model)
     checks.close()
 
 
