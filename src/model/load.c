@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { RADIANS_MAX = 2 }; // that a pair turns a token: angles are exact up to 2^31, contexts go up to 2^30
+
 // What headers alone decide.
 struct prepared {
     struct arch arch;
@@ -202,11 +204,15 @@ static enum status make_frequencies(struct loaded *m, const struct binding *bind
         float *factors = mem_new(pairs, sizeof *factors);
         if (!factors) return err_set(e, STATUS_NO_MEMORY, "no memory for %u rope factors", pairs);
         weights_read_vector(t, factors);
-        for (uint32_t j = 0; j < pairs; j++) m->inverse[j] /= (double)factors[j];
-        bool positive = true;
-        for (uint32_t j = 0; j < pairs; j++) positive = positive && factors[j] > 0;
+        bool usable = true;
+        for (uint32_t j = 0; j < pairs; j++) {
+            m->inverse[j] /= (double)factors[j];
+            usable = usable && factors[j] > 0 && m->inverse[j] <= RADIANS_MAX;
+        }
         mem_free(factors);
-        if (!positive) return err_set(e, STATUS_INVALID, "tensor %s: factors must be positive", t->name);
+        if (!usable) {
+            return err_set(e, STATUS_INVALID, "tensor %s: factors must be positive, and not near 0", t->name);
+        }
     }
     return STATUS_OK;
 }

@@ -288,6 +288,18 @@ static const struct arch_names *find_names(const struct checkpoint *c, const str
     return names->body ? names : f->hf_names;
 }
 
+// Norms add it in float, where it must still be there.
+static enum status read_norm_eps(struct settings_reader *r, struct arch *a, struct err *e) {
+    bool gguf = config_is_gguf(r->config);
+    const char *key = gguf ? "attention.layer_norm_rms_epsilon" : "rms_norm_eps";
+    double eps;
+    TRY(settings_positive(r, key, gguf ? NAN : 1e-6, &eps, e));
+    a->norm_eps = (float)eps;
+    if (a->norm_eps > 0 && isfinite(a->norm_eps)) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %s: %g is no positive number in float32", config_file(r->config),
+                   settings_key(r, key), eps);
+}
+
 enum status settings_parse(const struct config *config, struct arch *out, struct err *e) {
     struct settings_reader r;
     struct arch a = {0};
@@ -299,9 +311,7 @@ enum status settings_parse(const struct config *config, struct arch *out, struct
     for (uint32_t i = 0; i < a.family->n_settings; i++) TRY(read_dim(&r, &a.family->settings[i], &a, e));
     TRY(derive_dims(&r, &a, e));
     TRY(settings_read_rope(&r, &a, e));
-    double eps;
-    TRY(settings_positive(&r, gguf ? "attention.layer_norm_rms_epsilon" : "rms_norm_eps", gguf ? NAN : 1e-6, &eps, e));
-    a.norm_eps = (float)eps;
+    TRY(read_norm_eps(&r, &a, e));
     if (gguf) {
         a.tied = true;
         a.bias[BIAS_ATTENTION] = a.bias[BIAS_MLP] = PRESENCE_OPTIONAL;

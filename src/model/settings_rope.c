@@ -70,11 +70,11 @@ static enum status read_hf(struct settings_reader *r, struct arch *a, double *sh
                                          "rope_parameters.linear_attention"};
     const char *base = find_rope(r);
     double partial = a->family->partial_rotary;
+    TRY(read_beside(r, base, "rope_theta", 10000, &a->rope.theta, e));
     for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
         if (settings_has(r, nested[i]))
             return settings_refuse(r, nested[i], "rope by kind of layer is not served", e);
     }
-    TRY(read_beside(r, base, "rope_theta", 10000, &a->rope.theta, e));
     if (partial > 0) TRY(read_beside(r, base, "partial_rotary_factor", partial, share, e));
     return read_type(r, base, a, e);
 }
@@ -108,8 +108,19 @@ static enum status count_pairs(const struct settings_reader *r, double share, st
     return STATUS_OK;
 }
 
+// No pair turns by more than a radian a token, or little more: angles are exact up to 2^31.
+static enum status check_speed(const struct settings_reader *r, const struct arch *a, struct err *e) {
+    const struct arch_rope *rope = &a->rope;
+    const char *theta = config_is_gguf(r->config) ? "rope.freq_base" : "rope_theta";
+    bool slow = rope->theta >= 1;
+    if (slow && (rope->factor == 0 || rope->factor >= 1)) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "%s: %s: %g is under 1", config_file(r->config), slow ? "factor" : theta,
+                   slow ? rope->factor : rope->theta);
+}
+
 enum status settings_read_rope(struct settings_reader *r, struct arch *a, struct err *e) {
     double share = 1;
     TRY(config_is_gguf(r->config) ? read_gguf(r, a, e) : read_hf(r, a, &share, e));
+    TRY(check_speed(r, a, e));
     return count_pairs(r, share, a, e);
 }

@@ -62,21 +62,21 @@ static void add_module(struct image *m, const struct checkpoint *c, const struct
     }
 }
 
-// What llama3 scaling (factor 4, low 1, high 4, original 128, theta 500000) divides each frequency by.
-static void add_rope_factors(struct image *m) {
+// What llama3 scaling (factor 4, low 1, high 4, original 128, theta 500000) divides each frequency by, times `times`.
+static void add_rope_factors(struct image *m, double times) {
     const uint64_t dims[1] = {PAIRS};
     put_gguf_tensor(&m->infos, "rope_freqs.weight", 1, dims, GGUF_F32, m->data.n);
     for (int i = 0; i < PAIRS; i++) {
         double length = 2 * 3.14159265358979323846 * pow(500000, 2.0 * i / HEAD), smooth = (128 / length - 1) / 3;
         double scale = length < 128.0 / 4 ? 1 : length > 128 ? 0.25 : (1 - smooth) / 4 + smooth;
-        float factor = (float)(1 / scale);
+        float factor = (float)(times / scale);
         buf_append(&m->data, &factor, sizeof factor);
     }
     m->n_tensors++;
 }
 
-// The golden folder as a GGUF file at `path`.
-static bool convert(const struct temp *t, bool factors, const char *extra_key, uint32_t extra) {
+// The golden folder as a GGUF file, with its rope factors times `factors` (0: none).
+static bool convert(const struct temp *t, double factors, const char *extra_key, uint32_t extra) {
     struct err e = {0};
     struct checkpoint *c = NULL;
     struct image m = {0};
@@ -95,7 +95,7 @@ static bool convert(const struct temp *t, bool factors, const char *extra_key, u
         snprintf(gguf, sizeof gguf, "blk.%d.", l);
         for (size_t i = 0; i < 9; i++) add_module(&m, c, &layer_names[i], hf, gguf);
     }
-    if (factors) add_rope_factors(&m);
+    if (factors != 0) add_rope_factors(&m, factors);
     put_gguf_head(&file, 3, m.n_tensors, 12);
     put_gguf_key_text(&file, "general.architecture", "llama");
     put_gguf_key_u32(&file, "llama.vocab_size", 512);
@@ -162,17 +162,36 @@ static void gives_the_logits_of_its_source(void) {
     struct temp t = temp_new();
     struct session s;
     char path[TEMP_PATH_MAX];
-    if (convert(&t, true, "llama.rope.dimension_count", HEAD) &&
+    if (convert(&t, 1, "llama.rope.dimension_count", HEAD) &&
         session_open(&s, temp_path(&t, "model.gguf", path), 2, isa_best())) {
         double worst = worst_difference(&s);
         if (!(worst <= 1e-3)) test_fail(__FILE__, __LINE__, "expected within 1e-3 of the reference, got %g", worst);
         session_close(&s);
     }
     // Without the factors the frequencies are wrong, and this test must see it.
-    if (convert(&t, false, "llama.rope.dimension_count", HEAD) && session_open(&s, path, 2, isa_best())) {
+    if (convert(&t, 0, "llama.rope.dimension_count", HEAD) && session_open(&s, path, 2, isa_best())) {
         CHECK(worst_difference(&s) > 1e-2);
         session_close(&s);
     }
+    temp_remove(&t);
+}
+
+// Opens a converted file, which must be refused with this status and word.
+static void check_refused(double factors, const char *key, uint32_t value, enum status expected, const char *says) {
+    struct temp t = temp_new();
+    struct err e = {0};
+    struct checkpoint *c = NULL;
+    struct backend *b = NULL;
+    struct model *m = NULL;
+    char path[TEMP_PATH_MAX];
+    if (!convert(&t, factors, key, value)) return;
+    CHECK_INT(STATUS_OK, checkpoint_open(temp_path(&t, "model.gguf", path), &c, &e));
+    CHECK_INT(STATUS_OK, backend_open_cpu(&(struct backend_options){.threads = 1, .isa = ISA_REF}, &b, &e));
+    CHECK_INT(expected, model_open(c, b, &(struct model_options){0}, NULL, &m, &e));
+    if (m) m->ops->close(m);
+    if (!strstr(e.message, says)) test_fail(__FILE__, __LINE__, "expected %s, got: %s", says, e.message);
+    b->ops->close(b);
+    checkpoint_close(c);
     temp_remove(&t);
 }
 
@@ -185,26 +204,20 @@ static void refuses_settings_by_their_key(void) {
                   {"llama.expert_count", 8},
                   {"llama.attention.sliding_window", 1024}};
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        struct temp t = temp_new();
-        struct err e = {0};
-        struct checkpoint *c = NULL;
-        struct backend *b = NULL;
-        struct model *m = NULL;
-        char path[TEMP_PATH_MAX];
-        if (!convert(&t, true, faults[i].key, faults[i].value)) return;
-        CHECK_INT(STATUS_OK, checkpoint_open(temp_path(&t, "model.gguf", path), &c, &e));
-        CHECK_INT(STATUS_OK, backend_open_cpu(&(struct backend_options){.threads = 1, .isa = ISA_REF}, &b, &e));
-        CHECK_INT(STATUS_UNSUPPORTED, model_open(c, b, &(struct model_options){0}, NULL, &m, &e));
-        if (!strstr(e.message, faults[i].key))
-            test_fail(__FILE__, __LINE__, "expected %s, got: %s", faults[i].key, e.message);
-        b->ops->close(b);
-        checkpoint_close(c);
-        temp_remove(&t);
+        check_refused(1, faults[i].key, faults[i].value, STATUS_UNSUPPORTED, faults[i].key);
+    }
+}
+
+static void refuses_factors_that_turn_pairs_too_fast(void) {
+    static const double times[] = {-1, 1e-40, 0.25, NAN};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        check_refused(times[i], "llama.rope.dimension_count", HEAD, STATUS_INVALID, "rope_freqs.weight: factors");
     }
 }
 
 static const struct test_case cases[] = {
     {"gives the logits of the checkpoint it was made from", gives_the_logits_of_its_source},
     {"refuses settings that are not served by their key", refuses_settings_by_their_key},
+    {"refuses rope factors that turn pairs too fast", refuses_factors_that_turn_pairs_too_fast},
 };
 TEST_MAIN("model/gguf_model", cases)

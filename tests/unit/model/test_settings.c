@@ -120,8 +120,41 @@ static void reads_hybrids_in_every_spelling(void) {
     }
 }
 
+// What is refused, and a part of the message.
+static const struct refusal {
+    const char *text, *says;
+} refusals[] = {
+    {TEXT ",\"rms_norm_eps\":1e300}", "rms_norm_eps: 1e+300 is no positive number in float32"},
+    {TEXT ",\"rms_norm_eps\":1e-60}", "rms_norm_eps: 1e-60 is no positive number in float32"},
+    {TEXT ",\"rope_theta\":1e-300}", "rope_theta: 1e-300 is under 1"},
+    {TEXT ",\"rope_parameters\":{\"rope_theta\":0.5}}", "rope_theta: 0.5 is under 1"},
+    {TEXT ",\"rope_parameters\":{\"rope_type\":\"llama3\",\"factor\":1e-300,\"low_freq_factor\":1,"
+          "\"high_freq_factor\":4}}",
+     "factor: 1e-300 is under 1"},
+    {TEXT ",\"rope_parameters\":[1]}", "\"rope_parameters.rope_theta\": expected a finite number"},
+    {TEXT ",\"rope_parameters\":\"yarn\"}", "\"rope_parameters.rope_theta\": expected a finite number"},
+    {NESTED ",\"rope_parameters\":{\"full_attention\":{}}}}",
+     "text_config.rope_parameters.full_attention: rope by kind"},
+};
+
+static void refuses_what_would_give_no_numbers(void) {
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct config *c = NULL;
+        struct arch a = {0};
+        struct err e = {0};
+        CHECK_INT(STATUS_OK, config_parse("config.json", refusals[i].text, strlen(refusals[i].text), &c, &e));
+        enum status status = settings_parse(c, &a, &e);
+        if (status == STATUS_OK || !strstr(e.message, refusals[i].says)) {
+            test_fail(__FILE__, __LINE__, "%s: expected \"%s\", got \"%s\"", refusals[i].text, refusals[i].says,
+                      status == STATUS_OK ? "accepted" : e.message);
+        }
+        config_free(c);
+    }
+}
+
 static const struct test_case cases[] = {
     {"reads rotary settings in every spelling", reads_rope_in_every_spelling},
     {"reads hybrids in every spelling", reads_hybrids_in_every_spelling},
+    {"refuses what would give no numbers, by its key", refuses_what_would_give_no_numbers},
 };
 TEST_MAIN("model/settings", cases)
