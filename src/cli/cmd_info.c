@@ -66,7 +66,7 @@ static void write_pair(struct buf *out, const char *key, const char *text) {
     buf_text(out, ", ");
 }
 
-static void write_json(const struct session *s, const struct model_info *info, struct buf *out) {
+static void write_json(const struct session *s, const struct model_info *info, const char *lack, struct buf *out) {
     struct figure figures[FIGURES_MAX];
     size_t n = list_figures(info, figures);
     buf_byte(out, '{');
@@ -74,7 +74,7 @@ static void write_json(const struct session *s, const struct model_info *info, s
     write_pair(out, "format", checkpoint_kind(s->checkpoint) == CHECKPOINT_GGUF ? "gguf" : "safetensors");
     write_pair(out, "family", info->family);
     write_pair(out, "formats", info->formats);
-    buf_printf(out, "\"tied\": %s", info->tied ? "true" : "false");
+    buf_printf(out, "\"fits\": %s, \"tied\": %s", lack ? "false" : "true", info->tied ? "true" : "false");
     for (size_t i = 0; i < n; i++) buf_printf(out, ", \"%s\": %" PRIu64, figures[i].name, figures[i].value);
     buf_text(out, ", \"unknown_tensors\": [");
     for (size_t i = 0; i < info->n_unknown; i++) {
@@ -84,7 +84,7 @@ static void write_json(const struct session *s, const struct model_info *info, s
     buf_text(out, "]}\n");
 }
 
-static void write_text(const struct session *s, const struct model_info *info, struct buf *out) {
+static void write_text(const struct session *s, const struct model_info *info, const char *lack, struct buf *out) {
     struct figure figures[FIGURES_MAX];
     size_t n = list_figures(info, figures);
     buf_printf(out, "%-18s %s\n%-18s %s\n%-18s %s\n%-18s %s\n", "path", s->path, "family", info->family, "formats",
@@ -96,20 +96,35 @@ static void write_text(const struct session *s, const struct model_info *info, s
         buf_byte(out, '\n');
     }
     for (size_t i = 0; i < info->n_unknown; i++) buf_printf(out, "%-18s %s\n", "unknown tensor", info->unknown[i]);
+    if (lack) buf_printf(out, "%-18s %s\n", "does not fit", lack);
 }
 
 enum { OUTPUT_BYTES_MAX = 64 << 20 };
 
-static enum status print_info(struct session *s, const struct options *o, struct err *e) {
+// What does not fit here is described as if it did, and *lack then says what is wanting.
+static enum status inspect(struct session *s, const struct options *o, struct model_info *info, struct err *lack,
+                           struct err *e) {
     struct model_options options = session_model_options(o);
+    enum status status = model_inspect(s->checkpoint, s->backend, &options, info, lack);
+    if (status == STATUS_NO_MEMORY) {
+        options.memory_limit_bytes = UINT64_MAX;
+        return model_inspect(s->checkpoint, s->backend, &options, info, e);
+    }
+    if (status != STATUS_OK) *e = *lack;
+    return status;
+}
+
+static enum status print_info(struct session *s, const struct options *o, struct err *e) {
+    struct err wanting = {0};
     struct model_info info;
-    TRY(model_inspect(s->checkpoint, s->backend, &options, &info, e));
+    TRY(inspect(s, o, &info, &wanting, e));
+    const char *lack = wanting.message[0] ? wanting.message : NULL;
     struct buf out;
     buf_init(&out, OUTPUT_BYTES_MAX);
     if (options_has(o, FLAG_JSON)) {
-        write_json(s, &info, &out);
+        write_json(s, &info, lack, &out);
     } else {
-        write_text(s, &info, &out);
+        write_text(s, &info, lack, &out);
     }
     model_info_fini(&info);
     enum status status = out.failed == STATUS_OK ? STATUS_OK : err_set(e, out.failed, "the list is too long");

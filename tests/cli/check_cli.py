@@ -241,6 +241,25 @@ def check_info(c, tf, folder):
     text = tf("info", folder).stdout.decode()
     c.check("info: text has the same figures", all(f"{k:18} {info[k]}" in text for k in ("hidden", "total_bytes")),
             text)
+    c.check("info: fits", info["fits"] and "does not fit" not in text, text)
+
+
+def check_info_of_what_does_not_fit(c, tf, folder, work):
+    """A context of a thousand million tokens is described by its figures, and only running it is refused."""
+    vast = os.path.join(work, "vast")
+    shutil.copytree(folder, vast)
+    path, tokens = os.path.join(vast, "config.json"), 10**9
+    with open(path, encoding="utf-8") as f:
+        config = json.load(f)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({**config, "max_position_embeddings": tokens}, f)
+    info = json.loads(tf("info", vast, "--json", "--context", tokens).stdout)
+    c.equal("info of what does not fit: figures", (False, tokens, tokens * info["cache_token_bytes"]),
+            (info["fits"], info["planned_context"], info["cache_bytes"]))
+    text = tf("info", vast, "--context", tokens).stdout.decode()
+    c.check("info of what does not fit: what is wanting", "does not fit" in text and "MB are available" in text, text)
+    r = tf("generate", vast, "--ids", "1", "--max-tokens", 1, "--context", tokens)
+    c.check("generate what does not fit", r.returncode == 1 and b"MB are available" in r.stderr, r)
 
 
 def check_bench(c, tf, folder):
@@ -388,6 +407,7 @@ def main():
         check_end_ids(c, tf, folder)
         check_logits(c, tf, arguments.tests, work)
         check_info(c, tf, folder)
+        check_info_of_what_does_not_fit(c, tf, folder, work)
         check_bench(c, tf, folder)
         check_run(c, tf, folder, tokenizer)
         check_sampling(c, tf, folder)
