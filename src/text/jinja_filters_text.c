@@ -162,9 +162,8 @@ static enum status filter_truncate(struct jinja_run *r, const struct jinja_call 
     static const struct jinja_string dots = {.text = "...", .n = 3}, space = {.text = " ", .n = 1};
     const struct jinja_string *s, *end;
     int64_t length, leeway;
-    bool text = call->self.type == JINJA_STRING || call->self.type == JINJA_UNDEFINED;
-    if (!text) return truncate_other(r, call, out);
-    TRY(jinja_to_string(r, call->self, &s));
+    if (call->self.type != JINJA_STRING) return truncate_other(r, call, out);
+    s = call->self.string;
     TRY(jinja_argument_int(r, call->arg[0], 255, &length));
     TRY(jinja_argument_text(r, call->arg[2], &dots, &end));
     TRY(jinja_argument_int(r, call->arg[3], 5, &leeway));
