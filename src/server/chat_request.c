@@ -116,17 +116,23 @@ static enum status read_effort(const struct fields *f, const char **out) {
     return STATUS_OK;
 }
 
+static enum status check_variables(const struct fields *f) {
+    if (!f->object) return STATUS_OK;
+    yyjson_val *key, *value;
+    size_t i, n;
+    yyjson_obj_foreach(f->object, i, n, key, value) {
+        const char *name = yyjson_get_str(key);
+        if (!IS_AMONG(name, reserved)) continue;
+        return fields_refuse(f, FIELDS_INVALID_VALUE, name, "the conversation itself sets this variable");
+    }
+    return STATUS_OK;
+}
+
 // A field at the top counts above the same one among the template's variables; switches count above the effort.
 static enum status read_reasoning(const struct fields *f, struct request *out) {
     TRY(fields_object(f, "chat_template_kwargs", &out->kwargs));
     const struct fields inner = {out->kwargs, "chat_template_kwargs.", f->error};
-    yyjson_val *key, *value;
-    size_t i, n;
-    yyjson_obj_foreach(out->kwargs, i, n, key, value) {
-        const char *name = yyjson_get_str(key);
-        if (!IS_AMONG(name, reserved)) continue;
-        return fields_refuse(&inner, FIELDS_INVALID_VALUE, name, "the conversation itself sets this variable");
-    }
+    TRY(check_variables(&inner));
     TRY(read_switch(f, &out->thinking));
     TRY(read_switch(&inner, &out->thinking));
     TRY(read_thinking(f, "thinking", &out->thinking));
@@ -147,19 +153,23 @@ enum status chat_request_read(const struct fields *f, struct request *out) {
     return read_reasoning(f, out);
 }
 
+static void copy_variables(yyjson_val *from, yyjson_mut_doc *doc, yyjson_mut_val *to) {
+    static const char *const decided[] = {"enable_thinking", "thinking", "reasoning_effort"};
+    yyjson_val *key, *value;
+    size_t i, n;
+    yyjson_obj_foreach(from, i, n, key, value) {
+        if (IS_AMONG(yyjson_get_str(key), decided)) continue;
+        yyjson_mut_obj_add(to, yyjson_val_mut_copy(doc, key), yyjson_val_mut_copy(doc, value));
+    }
+}
+
 // The template's variables in one object: those given, and what was decided of thinking and effort. Templates that read
 // another spelling are given it by the text side.
 static yyjson_doc *make_variables(const struct request *r) {
-    static const char *const decided[] = {"enable_thinking", "thinking", "reasoning_effort"};
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
-    yyjson_val *key, *value;
-    size_t i, n;
-    yyjson_obj_foreach(r->kwargs, i, n, key, value) {
-        if (IS_AMONG(yyjson_get_str(key), decided)) continue;
-        yyjson_mut_obj_add(object, yyjson_val_mut_copy(doc, key), yyjson_val_mut_copy(doc, value));
-    }
+    if (r->kwargs) copy_variables(r->kwargs, doc, object);
     bool on = r->thinking == THINKING_ON;
     if (r->thinking != THINKING_UNSAID) yyjson_mut_obj_add_bool(doc, object, "enable_thinking", on);
     if (r->effort) yyjson_mut_obj_add_str(doc, object, "reasoning_effort", r->effort);

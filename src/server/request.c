@@ -64,7 +64,8 @@ static enum status read_streaming(const struct fields *f, struct request *r) {
     yyjson_val *object = NULL, *key, *value;
     TRY(fields_bool(f, "stream", &r->stream));
     TRY(fields_object(f, "stream_options", &object));
-    if (object && !r->stream) {
+    if (!object) return STATUS_OK;
+    if (!r->stream) {
         return fields_refuse(f, FIELDS_INVALID_VALUE, "stream_options", "it needs \"stream\": true");
     }
     const struct fields options = {object, "stream_options.", f->error};
