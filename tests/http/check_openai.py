@@ -338,7 +338,7 @@ def check_start_and_end(c, binary, model, tests):
 def check_ping(c, binary, model):
     """A prompt that takes long is accompanied by comments."""
     with serving.Serving(binary, model, "--isa", "ref", "--threads", 1) as server:
-        body = json.dumps({"messages": [{"role": "user", "content": "word " * 1500}], "stream": True, "max_tokens": 1})
+        body = json.dumps({"messages": [{"role": "user", "content": "word " * 100}], "stream": True, "max_tokens": 1})
         text = server.request("POST", "/v1/chat/completions", body, timeout=600)[2].decode()
         c.check("ping: in a long prompt", ": ping\n\n" in text and text.endswith("data: [DONE]\n\n"), text[-300:])
 
