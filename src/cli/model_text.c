@@ -148,6 +148,7 @@ void model_text_close(struct model_text *t) {
 static int32_t settings_id(yyjson_val *settings, const char *token) {
     yyjson_val *added = yyjson_obj_get(settings, "added_tokens_decoder"), *key, *row;
     size_t i, n;
+    if (!added) return -1;
     yyjson_obj_foreach(added, i, n, key, row) {
         const char *text = token_text(row);
         char *end;
