@@ -51,11 +51,12 @@ $(BUILD)/fuzz-replay/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)
 
+REPLAYS := $(addprefix $(BUILD)/fuzz-replay/,$(FUZZ_TARGETS))
 .PHONY: fuzz fuzz-replay
 fuzz: $(addprefix $(FUZZ_BUILD)/fuzz_,$(FUZZ)) ## fuzz with libFuzzer: FUZZ=target SECONDS=300
 	$(Q)tools/run_tests $(foreach t,$(FUZZ),'tools/fuzz $(FUZZ_BUILD) $(t) $(SECONDS) $(FUZZ_MAX_BYTES)')
 
-fuzz-replay: $(addprefix $(BUILD)/fuzz-replay/,$(FUZZ_TARGETS)) ## run every fuzz corpus once
+fuzz-replay: $(REPLAYS) ## run every fuzz corpus once
 	$(Q)tools/run_tests $(foreach t,$(FUZZ_TARGETS),'$(BUILD)/fuzz-replay/$(t) tests/fuzz/corpus/$(t)')
 
 -include $(shell find $(FUZZ_BUILD)/obj -name '*.d' 2>/dev/null)

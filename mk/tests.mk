@@ -12,7 +12,9 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT_OBJ) $$(call libs_of,$$(
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TF_LDFLAGS) $(LDFLAGS) $^ -o $@ $(TF_LDLIBS)
 
-.PHONY: unit lint check check-full test-needs
+.PHONY: unit unit-programs lint check check-full test-needs
+unit-programs: $(UNIT_BINS)
+
 unit: $(UNIT_BINS) ## build and run the unit tests
 	$(Q)tools/run_tests $(UNIT_BINS)
 
@@ -53,10 +55,11 @@ SPACE := $(subst ,, )
 CHECK_STEPS = '$(MAKE_SAME) lint' '$(MAKE_SAME) unit' $(if $(SAN),,'$(MAKE_OTHER) unit') '$(BINARY) kcheck' \
               '$(MAKE_SAME) fuzz-replay' $(foreach s,$(PYTHON_CHECKS),$(call run_python,$(s)))
 
-test-needs: $(BINARY) $(HELPERS) ## what tests need beside the binary: packages, the model, the other build
+# Every program that a step runs, so that `make -j test-needs` builds them side by side.
+test-needs: $(BINARY) $(HELPERS) $(UNIT_BINS) $$(REPLAYS) ## what tests need: programs, packages, the model
 	$(Q)tools/test_python
 	$(Q)tools/fetch_model
-	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all)
+	$(if $(SAN),,$(Q)+$(MAKE_OTHER) all unit-programs)
 
 check: test-needs ## all tests of the first tier
 	$(Q)+tools/run_tests -v $(CHECK_STEPS)
