@@ -90,10 +90,13 @@ def main():
         write(path, more={"tokenizer.ggml.add_bos_token": True})
         firsts = [json.loads(line)[0] for line in tokenize(binary, path, "--special").stdout.splitlines()]
         c.equal("add_bos_token puts the BOS before a text", [bos] * len(TEXTS), firsts)
-        check_refused(c, binary, path, "another model", ["text.gguf", "tokenizer.ggml.model", "llama"], model="llama")
-        check_refused(c, binary, path, "an unknown pre-tokenizer", ["text.gguf", "tokenizer.ggml.pre", "tekken"],
-                      pre="tekken")
-        check_refused(c, binary, path, "no pre-tokenizer", ["text.gguf", "tokenizer.ggml.pre"], pre=None)
+        check_refused(c, binary, path, "another model", ["text.gguf", "tokenizer.ggml.model", "rwkv"], model="rwkv")
+        check_refused(c, binary, path, "an unknown pre-tokenizer", ["text.gguf", "tokenizer.ggml.pre", "tekkens"],
+                      pre="tekkens")
+        write(path, pre="default")
+        named = tokenize(binary, path).stdout
+        write(path, pre=None)
+        c.equal("no pre-tokenizer: the default one", named, tokenize(binary, path).stdout)
         check_refused(c, binary, path, "a merge that is no pair", ["text.gguf", "tokenizer.ggml.merges", "entry 1"],
                       merges=["h e", "ll"])
         check_refused(c, binary, path, "a merge of unknown parts", ["text.gguf", "zz"], merges=["zz y"])
