@@ -31,7 +31,8 @@ PYTHON := build/venv/bin/python
 MODEL ?= $(shell tools/fetch_model --path)
 # Scripts of the second tier need what only build/venv-full has.
 FULL_PYTHON := build/venv-full/bin/python
-FULL_CHECKS := tests/golden/check_transformers.py tests/tokenizers/check_unicode.py
+FULL_CHECKS := tests/golden/check_transformers.py tests/tokenizers/check_unicode.py \
+               tests/tokenizers/check_ggml_vocabs.py
 PYTHON_CHECKS := $(sort $(filter-out $(FULL_CHECKS),$(wildcard tests/*/check_*.py)))
 # Programs of ours that scripts drive: tests/<area>/<name>.c with a main, linked with one layer and those below.
 HELPER_LAYER_templates := text

@@ -9,7 +9,7 @@
 #include <pcre2.h>
 
 enum { PATTERN_BYTES_MAX = 8192, TRANSLATED_BYTES_MAX = 8 << 20, SHOWN = 200 };
-enum { STEPS_MAX = 10000000, HEAP_KIB_MAX = 64 << 10, STACK_BYTES = 32 << 10, STACK_BYTES_MAX = 1 << 20 };
+enum { STEPS_MAX = 1000000, HEAP_KIB_MAX = 64 << 10, STACK_BYTES = 32 << 10, STACK_BYTES_MAX = 1 << 20 };
 
 struct regex {
     pcre2_code *code;

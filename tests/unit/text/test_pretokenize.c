@@ -1,4 +1,4 @@
-// The four pre-tokenizers on the turns where their patterns differ or where hand-written code goes wrong.
+// The known pre-tokenizers on the turns where their patterns differ or where hand-written code goes wrong.
 #include "text/pretokenize.h"
 #include "tests/support/test.h"
 
@@ -100,10 +100,79 @@ static void qwen2(void) {
     CHECK_ROWS(PRETOKENIZER_QWEN2, rows);
 }
 
+static void qwen35(void) {
+    static const struct row rows[] = {
+        {"e\u0301a \u0301b", "e\u0301a| \u0301b"}, // marks belong to words
+        {"!\u0301x", "!\u0301x"},                   // and a sign before a mark begins one
+        {"1\u03012", "1|\u0301|2"},
+        {" !?\u0301", " !?|\u0301"},
+        {"it'S 98;\n", "it|'S| |9|8|;\n"},
+    };
+    CHECK_ROWS(PRETOKENIZER_QWEN35, rows);
+}
+
+static void o200k(void) {
+    static const struct row rows[] = {
+        {"CamelCase HTTPServer", "Camel|Case| HTTPServer"},
+        {"it's I'LL x'", "it's| I'LL| x|'"},       // a contraction stays with its word
+        {"ABC", "ABC"},
+        {"A\u4e2db\u4e2dC", "A\u4e2db\u4e2d|C"}, // letters without case end either part
+        {"\u0301", "\u0301"},                     // a mark is a lead and a word
+        {"1234/5", "123|4|/|5"},
+        {"a/ //\n/b", "a|/| //\n/|b"},            // slashes behind signs
+        {"x  y\n z", "x| | y|\n| z"},
+    };
+    CHECK_ROWS(PRETOKENIZER_O200K, rows);
+}
+
+static void tekken(void) {
+    static const struct row rows[] = {{"it's 12", "it|'s| |1|2"}, {"fooBar", "foo|Bar"}};
+    CHECK_ROWS(PRETOKENIZER_TEKKEN, rows);
+}
+
+static void deepseek3(void) {
+    static const struct row rows[] = {
+        {"12345", "123|45"},
+        {"\u4e2d\u6587ab\u304b\u30ca", "\u4e2d\u6587|ab|\u304b\u30ca"},
+        {"_name .txt", "_name| .|txt"},             // a sign takes the ASCII letters behind it
+        {".\u00e9", ".|\u00e9"},
+        {"a\u0301b !?\n\nc", "a\u0301b| !?\n\n|c"},
+        {"x\x01\x02y", "x|\x01|\x02y"},   // what nothing matches stays between
+        {" 12  a", " |12| | a"},
+    };
+    CHECK_ROWS(PRETOKENIZER_DEEPSEEK3, rows);
+}
+
+static void deepseek_coder(void) {
+    static const struct row rows[] = {
+        {"a\nb\r\n", "a|\n|b|\r|\n"},
+        {"if (x) 12", "if| (|x|)| |1|2"},
+        {"\u0e01\u0e31x", "\u0e01|\u0e31|x"},
+        {"a+b", "a|+|b"},
+    };
+    CHECK_ROWS(PRETOKENIZER_DEEPSEEK_CODER, rows);
+}
+
+static void deepseek_llm(void) {
+    static const struct row rows[] = {
+        {"one two  3 ", "one| two|  |3| "},
+        {"\u03b1\u05d0 \u05d0", "\u03b1|\u05d0 \u05d0"}, // Hebrew is none of its alphabets
+        {"1 \n", "1| |\n"},
+        {"a\u3000\u3002", "a|\u3000\u3002"},
+    };
+    CHECK_ROWS(PRETOKENIZER_DEEPSEEK_LLM, rows);
+}
+
 static const struct test_case cases[] = {
     {"cuts as GPT-2 does", gpt2},
     {"cuts digits out first as SmolLM does", smollm},
     {"cuts as Llama 3 does", llama3},
     {"cuts as Qwen does", qwen2},
+    {"cuts as Qwen3.5 does", qwen35},
+    {"cuts as GPT-4o does", o200k},
+    {"cuts as Mistral does", tekken},
+    {"cuts as DeepSeek V3 does", deepseek3},
+    {"cuts as DeepSeek Coder does", deepseek_coder},
+    {"cuts as DeepSeek LLM does", deepseek_llm},
 };
 TEST_MAIN("text/pretokenize", cases)
