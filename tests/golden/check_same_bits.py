@@ -40,11 +40,18 @@ def combinations(isas, n_ids, brief):
         yield options(isas[-1], 2, width)
 
 
-def check_bits(c, name, binaries, isas, model, ids, brief=False):
+def once(isas):
+    """Each instruction set once: what a second compiler's build has to show in the first tier."""
+    for isa in isas:
+        yield ("--isa", isa, "--threads", 2, "--prefill-width", 128)
+
+
+def check_bits(c, name, binaries, isas, model, ids, full, brief_ref=False):
     positions = sorted({0, 1, len(ids) // 2, len(ids) - 2, len(ids) - 1})
     first = None
     for binary in binaries:
-        for options in combinations(isas, len(ids), brief):
+        whole = full or binary == binaries[0]
+        for options in combinations(isas, len(ids), brief_ref) if whole else once(isas):
             label = f"{name}: {binary} {' '.join(map(str, options))}"
             try:
                 rows, state = checks.logits_and_state(binary, model, ids, positions, "--state-sha", *options)
@@ -75,11 +82,13 @@ def main():
             prompt = json.load(f)["prompt"]
         if arguments.no_time_limits:
             prompt = prompt[:REAL_TOKENS]
-        check_bits(c, os.path.basename(os.path.dirname(path)), binaries, isas, os.path.dirname(path), prompt)
+        check_bits(c, os.path.basename(os.path.dirname(path)), binaries, isas, os.path.dirname(path), prompt,
+                   arguments.full)
     if arguments.model:
         with open(os.path.join(arguments.tests, "golden", "smollm2.json"), encoding="utf-8") as f:
             prompt = json.load(f)["cases"][3]["prompt"][:REAL_TOKENS]
-        check_bits(c, "smollm2", binaries, isas, arguments.model, prompt, not arguments.full)
+        check_bits(c, "smollm2", binaries, isas, arguments.model, prompt, arguments.full,
+                   not arguments.full)
     c.close()
 
 
