@@ -4,8 +4,14 @@
 #include "base/file.h"
 #include "cli/environment.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 enum status default_model_find(const char *named, struct buf *path, struct err *e) {
     if (named) {
+        if (access(named, F_OK) != 0 && errno == ENOENT) {
+            return err_set(e, STATUS_NOT_FOUND, "%s: not there; name a checkpoint's folder or a .gguf file", named);
+        }
         buf_text(path, named);
         return path->failed == STATUS_OK ? STATUS_OK : err_set(e, path->failed, "the model's path is too long");
     }

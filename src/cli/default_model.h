@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-// Appends its path. `named` may be NULL; a default model that is not there yet is refused with how to get it.
+// Appends its path. `named` may be NULL; a default model that is not there yet is refused with how to get it, and
+// a named one that is not there.
 enum status default_model_find(const char *named, struct buf *path, struct err *e) TF_MUST_CHECK;
 
 #endif

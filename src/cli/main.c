@@ -4,8 +4,10 @@
 #include "cli/version.h"
 #include "cli/visible.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -49,7 +51,16 @@ static int run_command(enum command c, int argc, char **argv) {
     return e.usage ? usage(e.err.message, command_row(c)->name) : failure(e.err.message);
 }
 
+// The number of a standard stream that came closed would go to a file or a socket, and what is printed into that. Each
+// is opened the way that it is not used, so reading and writing still fail; the lowest free number is given first.
+static void hold_standard_streams(void) {
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
 int main(int argc, char **argv) {
+    hold_standard_streams();
     if (argc < 2) return usage("no command was given", NULL);
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {

@@ -86,6 +86,7 @@ static enum status take_flag(enum flag f, const char *argument, struct options *
     case FLAG_KIND_COUNT: return parse_count(row, argument, v, e);
     case FLAG_KIND_NUMBER: return parse_number(row, argument, v, e);
     case FLAG_KIND_LIST:
+        if (!*argument) return err_set(e, STATUS_INVALID, "--%s may not be empty", row->name);
         if (o->n_list == OPTION_LIST_MAX) {
             return err_set(e, STATUS_INVALID, "--%s may be given at most %d times", row->name, OPTION_LIST_MAX);
         }

@@ -31,7 +31,7 @@ static enum status refuse_overflow(const struct generation *g, uint64_t asked, s
         return api_error_refuse(e, "context_length_exceeded", field,
                                 "This model's maximum context length is %" PRIu32 " tokens. However, the prompt has "
                                 "%zu tokens and leaves no room for a reply; shorten it to at most %" PRIu32 " tokens.",
-                                context, n, context - 1);
+                                context, n, context - (uint32_t)asked);
     }
     uint64_t prompt_room = asked < context ? context - asked : 0, reply_room = n < context ? context - n : 0;
     return api_error_refuse(e, "context_length_exceeded", field,

@@ -175,7 +175,7 @@ enum status chat_normalise(const struct chat_facts *facts, yyjson_val *messages,
     *out_messages = jinja_of_list(list);
     TRY(chat_tools_read(facts, tools, a, out_tools, e));
     if (jinja_truth(*out_tools) && !facts->tools) {
-        return err_set(e, STATUS_UNSUPPORTED, "tools: the chat template has no form for them");
+        return err_set(e, STATUS_UNSUPPORTED, "tools: the chat template has no form for them; leave them out");
     }
     return STATUS_OK;
 }

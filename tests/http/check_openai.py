@@ -192,6 +192,8 @@ def check_overflow(c, client):
     c.check("overflow: both numbers", f"maximum context length is {CONTEXT} tokens" in n.message, n.message)
     n = refusal(lambda: client.completions.create(model="any", prompt=[1] * CONTEXT))
     c.equal("overflow: completions", ("context_length_exceeded", "prompt"), (n.code, n.param))
+    n = refusal(lambda: client.completions.create(model="any", prompt=[1] * (CONTEXT + 1), max_tokens=0))
+    c.check("overflow: what fits without a reply", f"at most {CONTEXT} tokens" in n.message, n.message)
     last = client.completions.create(model="any", prompt=[1] * (CONTEXT - 1))
     c.equal("overflow: one token short of it", (CONTEXT - 1, 1),
             (last.usage.prompt_tokens, last.usage.completion_tokens))
@@ -326,13 +328,36 @@ def check_start_and_end(c, binary, model, tests):
         c.check("end: the second signal is at once", time.monotonic() - begin < 2)
         c.equal("end: the second signal's status", 128 + signal.SIGTERM, server.process.returncode)
     bare = os.path.join(tests, "golden", "llama")
-    for arguments, words in ((("./nowhere.gguf",), "nowhere.gguf"), ((bare,), "tokenizer.json"),
+    for arguments, words in ((("./nowhere.gguf",), "nowhere.gguf: not there; name"), ((bare,), "tokenizer.json"),
                              ((model, "--host", "256.1.1.1"), "256.1.1.1")):
         r = subprocess.run([binary, "serve", *arguments], capture_output=True, text=True, check=False, timeout=60)
         c.check(f"start: {arguments}", (r.returncode, r.stdout) == (1, "") and words in r.stderr
                 and r.stderr.count("\n") == 1, r)
     r = subprocess.run([binary, "serve", model, "--date", "tomorrow"], capture_output=True, text=True, check=False)
     c.equal("start: a date that is none", 2, r.returncode)
+    r = subprocess.run([binary, "serve", model, "--served-model-name", ""], capture_output=True, text=True, check=False,
+                       timeout=60)
+    c.check("start: a name that is empty", r.returncode == 2 and "--served-model-name" in r.stderr, r)
+
+
+def check_closed_streams(c, binary, model):
+    """Standard streams that came closed never become a file or a socket that messages would be written to."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" serve "$1" --port "$2" <&- >&- 2>&-', binary, model, port])
+    try:
+        for _ in range(600):
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", int(port))) == 0:
+                    break
+            time.sleep(0.1)
+        if os.path.exists("/proc/self/fd"):
+            held = [os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)]
+            c.equal("closed streams: what has their numbers", ["/dev/null"] * 3, held)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def check_ping(c, binary, model):
@@ -379,6 +404,7 @@ def main():
         thinking_model.make(folder, tests)
         check_tiny_model(c, binary, folder)
         check_thinking(c, binary, folder)
+        check_closed_streams(c, binary, folder)
     check_default_model(c, binary, model)
     check_start_and_end(c, binary, model, tests)
     if arguments.full and not arguments.no_time_limits:

@@ -236,7 +236,8 @@ static void refuses_what_the_template_would_drop(void) {
                normalised(&f, "[" USER ", " CALL("''") "]", NULL));
     CHECK_TEXT("! messages[1].role: the chat template has no form for results of tools",
                normalised(&f, "[" USER ", {'role': 'tool', 'content': 'r'}]", NULL));
-    CHECK_TEXT("! tools: the chat template has no form for them", normalised(&f, "[" USER "]", "[{'name': 'f'}]"));
+    CHECK_TEXT("! tools: the chat template has no form for them; leave them out",
+               normalised(&f, "[" USER "]", "[{'name': 'f'}]"));
     CHECK_TEXT("null", normalised(&f, "[" USER "]", "[]"));
 }
 
