@@ -178,12 +178,20 @@ static yyjson_doc *make_variables(const struct request *r) {
     return made;
 }
 
-// The field that a message of the template side begins with ("messages[2].content: ...").
+// The field that a message of the template side begins with ("messages[2].content: ..."). The template's own words name
+// none and have no code.
 static enum status refuse_conversation(const struct err *err, struct api_error *e) {
+    static const char *const fields[] = {"messages[", "tools[", "tools:"};
     char param[sizeof e->param] = "messages";
-    bool named = strncmp(err->message, "messages[", 9) == 0 || strncmp(err->message, "tools[", 6) == 0;
+    bool named = false;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strncmp(err->message, fields[i], strlen(fields[i])) == 0) named = true;
+    }
     if (named) snprintf(param, sizeof param, "%.*s", (int)strcspn(err->message, ": "), err->message);
-    return api_error_from(e, err, status_http(err->status) < 500 ? param : NULL);
+    api_error_from(e, err, status_http(err->status) < 500 ? param : NULL);
+    if (named && err->status == STATUS_UNSUPPORTED) e->code = FIELDS_UNSUPPORTED;
+    if (named && err->status == STATUS_INVALID) e->code = FIELDS_INVALID_VALUE;
+    return err->status;
 }
 
 static void write_date(const struct serving *s, char out[16]) {

@@ -234,6 +234,19 @@ def check_neighbours(c, client):
     c.equal("neighbours: as alone", alone, together)
 
 
+def check_conversations(c, client):
+    """What the template has no form for is refused under the field's name, with a code."""
+    user = {"role": "user", "content": "hi"}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    cases = [({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools", "unsupported_parameter"),
+             ({"messages": [user, {"role": "assistant", "tool_calls": [call]}]}, "messages[1].tool_calls",
+              "unsupported_parameter"),
+             ({"messages": [user, {"role": "bot", "content": "hi"}]}, "messages[1].role", "invalid_value")]
+    for fields, param, code in cases:
+        n = refusal(lambda fields=fields: chat(client, **fields))
+        c.equal(f"conversation: {param}", (400, param, code), (n.status_code, n.param, n.code))
+
+
 def wait_idle(server, cancelled):
     """Whether the server counts one more cancelled request and rests, soon."""
     for _ in range(100):
@@ -376,6 +389,7 @@ def check_default_model(c, binary, model):
         check_whole(c, client, binary, model)
         check_helper(c, client)
         check_stops(c, client)
+        check_conversations(c, client)
         check_completions(c, client, binary, model)
         check_leaving(c, client, server)
 
