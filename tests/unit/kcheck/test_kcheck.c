@@ -31,7 +31,7 @@ static struct kcheck_summary run(struct report *r, struct kcheck_options o) {
 }
 
 static void passes_every_kernel(void) {
-    struct report r = {.text = "skip"};
+    struct report r = {.text = "skip    "};
     struct kcheck_summary s = run(&r, (struct kcheck_options){.seed = 7});
     char want[256];
     snprintf(want, sizeof want,
