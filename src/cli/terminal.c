@@ -193,6 +193,8 @@ enum terminal_input terminal_read(struct terminal *t, struct buf *text) {
     fputs(PASTE_ON, stdout);
     fflush(stdout);
     int n = 0;
+    // libedit itself does so only behind the prompt: a key pressed in between would be lost.
+    el_wset(t->editor, EL_PREP_TERM, 1);
     const wchar_t *line = el_wgets(t->editor, &n);
     fputs(PASTE_OFF, stdout);
     if (t->interrupted || !line) fputc('\n', stdout);
