@@ -52,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     bool same = utf8_valid(text, n_text) && keeps_all_text(t, data, n_json);
     for (size_t i = 0; i < 3; i++) {
         struct ids ids = {0};
-        if (tokenizer_encode(t, text, n_text, flags[i], &ids, &e) != STATUS_OK) abort();
-        check_decode(t, &ids, text, n_text, same && flags[i] != TOKENIZE_SPECIAL);
+        // A regular expression may take too many steps, and Unigram may lack an unknown token.
+        status = tokenizer_encode(t, text, n_text, flags[i], &ids, &e);
+        if (status != STATUS_OK && status != STATUS_TOO_LARGE && status != STATUS_INVALID) abort();
+        if (status == STATUS_OK) check_decode(t, &ids, text, n_text, same && flags[i] != TOKENIZE_SPECIAL);
         ids_fini(&ids);
     }
     tokenizer_free(t);

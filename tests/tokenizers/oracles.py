@@ -103,7 +103,7 @@ def training_texts(seed):
     """Python's own library in a stable order, and every script a little."""
     paths = sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py")))
     texts = []
-    for path in paths[:20]:
+    for path in paths[:10]:
         with open(path, encoding="utf-8", errors="ignore") as f:
             texts.append(f.read())
     draw = random.Random(seed)
@@ -255,8 +255,8 @@ def unigrams(folder, texts):
     t.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(" ", "\u2581")])
     t.pre_tokenizer = pre_tokenizers.Metaspace()
     t.decoder = decoders.Metaspace()
-    t.train_from_iterator([text[:4000] for text in texts], trainers.UnigramTrainer(
-        vocab_size=1200, show_progress=False, unk_token="<unk>", special_tokens=["<unk>"], max_piece_length=8))
+    t.train_from_iterator([text[:2000] for text in texts], trainers.UnigramTrainer(
+        vocab_size=1000, show_progress=False, unk_token="<unk>", special_tokens=["<unk>"], max_piece_length=8))
     yield finished("unigram", folder, Tokenizer.from_str(t.to_str()))
     source = json.loads(t.to_str())
     source["model"]["byte_fallback"] = True
