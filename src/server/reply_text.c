@@ -149,7 +149,7 @@ void stop_watch_free(struct stop_watch *w) {
 }
 
 bool stop_watch_complete(struct stop_watch *w, int32_t id) {
-    // An id without text cannot complete a string; the reader of the reply meets and reports it.
+    // What fails here fails in the reader of the reply too, who reports it.
     if (stopped_text_push(&w->text, id, NULL) != STATUS_OK) return false;
     return stop_matched(w->text.stops) >= 0;
 }

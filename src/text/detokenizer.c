@@ -68,34 +68,33 @@ static void push_text(struct detokenizer *d, const char *text, size_t n, struct 
     put(d, text, n, out);
 }
 
-// A token at a place other than the middle of a text.
-static void push_placed(struct detokenizer *d, int32_t id, unsigned place, struct buf *out) {
+static void push_token(struct detokenizer *d, int32_t id, struct buf *out) {
+    size_t n;
+    const char *text = (d->begun ? tokenizer_bytes : tokenizer_first_bytes)(d->tokenizer, id, &n);
+    if (d->tokenizer->vocabulary.flags[id] & VOCABULARY_BYTE) push_byte(d, text[0], out);
+    else push_text(d, text, n, out);
+    d->begun = true;
+}
+
+// The last token of a text that decodes it unlike others.
+static void push_last(struct detokenizer *d, int32_t id, struct buf *out) {
     struct buf text;
     bool byte;
     size_t n;
     const char *token = tokenizer_decoded_token(d->tokenizer, id, &n);
     buf_init(&text, out->limit);
-    decode_token(&d->tokenizer->decoder, token, n, place, &text, &byte);
+    decode_token(&d->tokenizer->decoder, token, n, DECODE_LAST | (d->begun ? 0 : DECODE_FIRST), &text, &byte);
     if (text.failed != STATUS_OK) out->failed = text.failed;
     else if (byte) push_byte(d, text.data[0], out);
     else push_text(d, text.n ? text.data : "", text.n, out);
     buf_fini(&text);
 }
 
-static void push_token(struct detokenizer *d, int32_t id, struct buf *out) {
-    size_t n;
-    const char *text = tokenizer_bytes(d->tokenizer, id, &n);
-    if (!d->begun) push_placed(d, id, DECODE_FIRST, out);
-    else if (d->tokenizer->vocabulary.flags[id] & VOCABULARY_BYTE) push_byte(d, text[0], out);
-    else push_text(d, text, n, out);
-    d->begun = true;
-}
-
 enum status detokenizer_push(struct detokenizer *d, int32_t id, struct buf *out, struct err *e) {
     const struct decoder *decoder = &d->tokenizer->decoder;
     size_t n;
     const char *bytes = tokenizer_bytes(d->tokenizer, id, &n);
-    if (!bytes) return err_set(e, STATUS_INVALID, "the tokenizer has no token %d", id);
+    if (!bytes) return STATUS_OK;
     if (d->skip_special && tokenizer_is_special(d->tokenizer, id)) return STATUS_OK;
     if (decoder->byte_level) {
         push_bytes(d, bytes, n, out);
@@ -109,7 +108,7 @@ enum status detokenizer_push(struct detokenizer *d, int32_t id, struct buf *out,
 }
 
 void detokenizer_end(struct detokenizer *d, struct buf *out) {
-    if (d->waiting >= 0) push_placed(d, d->waiting, d->begun ? DECODE_LAST : DECODE_FIRST | DECODE_LAST, out);
+    if (d->waiting >= 0) push_last(d, d->waiting, out);
     d->waiting = -1;
     if (d->tokenizer->decoder.byte_level) utf8_append_lossy(out, d->held, d->n_held);
     else
@@ -121,7 +120,12 @@ enum status tokenizer_decode(const struct tokenizer *t, const int32_t *ids, size
                              struct buf *out, struct err *e) {
     struct detokenizer d;
     detokenizer_init(&d, t, skip_special);
-    for (size_t i = 0; i < n; i++) TRY(detokenizer_push(&d, ids[i], out, e));
+    for (size_t i = 0; i < n; i++) {
+        size_t n_bytes;
+        if (!tokenizer_bytes(t, ids[i], &n_bytes))
+            return err_set(e, STATUS_INVALID, "the tokenizer has no token %d", ids[i]);
+        TRY(detokenizer_push(&d, ids[i], out, e));
+    }
     detokenizer_end(&d, out);
     return out->failed == STATUS_OK ? STATUS_OK : err_set(e, out->failed, "the decoded text does not fit");
 }

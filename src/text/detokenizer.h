@@ -18,7 +18,8 @@ struct detokenizer {
 void detokenizer_init(struct detokenizer *d, const struct tokenizer *t, bool skip_special);
 
 // Appends to `out` the text that became certain with this id: whole characters only. The pieces joined with
-// detokenizer_end's equal tokenizer_decode of all ids.
+// detokenizer_end's equal tokenizer_decode of all ids. An id without a token adds no text: a model may draw what its
+// tokenizer leaves free. Allocates only when `out` has no room.
 enum status detokenizer_push(struct detokenizer *d, int32_t id, struct buf *out, struct err *e) TF_MUST_CHECK;
 
 // The reply is over: what is still held becomes U+FFFD.

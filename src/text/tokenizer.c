@@ -214,12 +214,12 @@ const char *tokenizer_decoded_token(const struct tokenizer *t, int32_t id, size_
     return found ? found->text : v->bytes + v->begin[id];
 }
 
-static void decode_id(struct tokenizer *t, int32_t id, struct buf *out) {
+static void decode_id(struct tokenizer *t, int32_t id, unsigned place, struct buf *out) {
     size_t n;
     bool byte = false, verbatim;
     const char *token = tokenizer_decoded_token(t, id, &n);
     if (!t->decoder.byte_level) {
-        decode_token(&t->decoder, token, n, 0, out, &byte);
+        decode_token(&t->decoder, token, n, place, out, &byte);
     } else if (t->vocabulary.flags[id] & VOCABULARY_RESPELLED) {
         char *bytes = buf_reserve(out, n);
         if (bytes) out->n += vocabulary_from_alphabet(token, n, bytes, &verbatim);
@@ -229,23 +229,27 @@ static void decode_id(struct tokenizer *t, int32_t id, struct buf *out) {
     if (byte) t->vocabulary.flags[id] |= VOCABULARY_BYTE;
 }
 
-// What every id adds to a text that has begun. Nothing is made where that is the vocabulary's bytes.
+static enum status decode_all(struct tokenizer *t, unsigned place, struct decoded_texts *out, struct err *e) {
+    const struct vocabulary *v = &t->vocabulary;
+    struct buf all;
+    buf_init(&all, UINT32_MAX);
+    out->begin = mem_new(v->n_ids + 1, sizeof *out->begin);
+    for (size_t i = 0; i < v->n_ids && out->begin; i++) {
+        if (v->flags[i] & VOCABULARY_KNOWN) decode_id(t, (int32_t)i, place, &all);
+        out->begin[i + 1] = (uint32_t)all.n;
+    }
+    out->bytes = all.data;
+    if (out->begin && all.failed == STATUS_OK) return STATUS_OK;
+    return err_set(e, STATUS_NO_MEMORY, "no memory for the texts of %zu ids", v->n_ids);
+}
+
 static enum status init_decoded(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
     struct vocabulary *v = &t->vocabulary;
     TRY(decode_init(&t->decoder, s->decode_steps, s->n_decode_steps, v->plain, e));
     if (v->plain == t->decoder.byte_level)
         return err_set(e, STATUS_UNSUPPORTED, "the decoder does not go with the vocabulary: ByteLevel needs both");
-    if (t->decoder.byte_level && t->n_respelled == 0) return STATUS_OK;
-    struct buf all;
-    buf_init(&all, UINT32_MAX);
-    t->decoded_begin = mem_new(v->n_ids + 1, sizeof *t->decoded_begin);
-    for (size_t i = 0; i < v->n_ids && t->decoded_begin; i++) {
-        if (v->flags[i] & VOCABULARY_KNOWN) decode_id(t, (int32_t)i, &all);
-        t->decoded_begin[i + 1] = (uint32_t)all.n;
-    }
-    t->decoded = all.data;
-    if (t->decoded_begin && all.failed == STATUS_OK) return STATUS_OK;
-    return err_set(e, STATUS_NO_MEMORY, "no memory for the texts of %zu ids", v->n_ids);
+    if (!t->decoder.byte_level) TRY(decode_all(t, DECODE_FIRST, &t->first, e));
+    return t->decoder.byte_level && t->n_respelled == 0 ? STATUS_OK : decode_all(t, 0, &t->decoded, e);
 }
 
 static enum status init(struct tokenizer *t, const struct tokenizer_source *s, struct err *e) {
@@ -281,8 +285,11 @@ void tokenizer_free(struct tokenizer *t) {
     decode_fini(&t->decoder);
     for (size_t i = 0; i < t->n_respelled; i++) mem_free((char *)t->respelled[i].text);
     mem_free(t->respelled);
-    mem_free(t->decoded);
-    mem_free(t->decoded_begin);
+    struct decoded_texts *const texts[] = {&t->decoded, &t->first};
+    for (size_t i = 0; i < 2; i++) {
+        mem_free(texts[i]->bytes);
+        mem_free(texts[i]->begin);
+    }
     added_matcher_fini(&t->raw);
     added_matcher_fini(&t->normalized);
     ids_fini(&t->before);
@@ -302,11 +309,19 @@ bool tokenizer_is_special(const struct tokenizer *t, int32_t id) {
     return id >= 0 && (size_t)id < t->vocabulary.n_ids && t->vocabulary.flags[id] & VOCABULARY_SPECIAL;
 }
 
-const char *tokenizer_bytes(const struct tokenizer *t, int32_t id, size_t *n) {
+static const char *bytes_of(const struct tokenizer *t, int32_t id, const struct decoded_texts *texts, size_t *n) {
     const struct vocabulary *v = &t->vocabulary;
     if (id < 0 || (size_t)id >= v->n_ids || !(v->flags[id] & VOCABULARY_KNOWN)) return NULL;
-    const char *bytes = t->decoded_begin ? t->decoded : v->bytes;
-    const uint32_t *begin = t->decoded_begin ? t->decoded_begin : v->begin;
+    const char *bytes = texts->begin ? texts->bytes : v->bytes;
+    const uint32_t *begin = texts->begin ? texts->begin : v->begin;
     *n = begin[id + 1] - begin[id];
     return bytes ? bytes + begin[id] : "";
+}
+
+const char *tokenizer_bytes(const struct tokenizer *t, int32_t id, size_t *n) {
+    return bytes_of(t, id, &t->decoded, n);
+}
+
+const char *tokenizer_first_bytes(const struct tokenizer *t, int32_t id, size_t *n) {
+    return bytes_of(t, id, t->first.begin ? &t->first : &t->decoded, n);
 }

@@ -11,6 +11,12 @@
 #include "text/vocabulary.h"
 #include "text/wordpiece.h"
 
+// A text for every id, one behind the other.
+struct decoded_texts {
+    char *bytes;
+    uint32_t *begin; // [n_ids + 1]; NULL: there are none
+};
+
 struct tokenizer {
     struct vocabulary vocabulary; // added tokens included
     struct added_matcher raw;        // looked for in the text as it came
@@ -31,10 +37,13 @@ struct tokenizer {
     struct decoder decoder;
     struct added_token *respelled; // [n_respelled] added tokens with their normalized texts (owned), where these differ
     size_t n_respelled;
-    // What each id adds to a text that has begun; the vocabulary's bytes where the decoder is ByteLevel.
-    char *decoded;
-    uint32_t *decoded_begin; // [n_ids + 1]
+    // What each id adds to a text that has begun; not made where that is the vocabulary's bytes.
+    struct decoded_texts decoded;
+    struct decoded_texts first; // the same at the beginning of a text; not made with the decoder ByteLevel
 };
+
+// What an id adds to a text that has not begun, else as tokenizer_bytes. Detokenizing allocates nothing through these.
+const char *tokenizer_first_bytes(const struct tokenizer *t, int32_t id, size_t *n);
 
 // The token that a decoder sees for a known id.
 const char *tokenizer_decoded_token(const struct tokenizer *t, int32_t id, size_t *n);

@@ -121,7 +121,25 @@ static void names_an_unknown_id(void) {
     tokenizer_free(t);
 }
 
+static void an_id_without_a_token_adds_no_text(void) {
+    struct tiny tiny;
+    struct tokenizer *t = make(&tiny);
+    if (!t) return;
+    static const int32_t ids[] = {0xe9, 299, 303, -1};
+    struct detokenizer d;
+    struct buf out;
+    struct err e = {0};
+    buf_init(&out, 64);
+    detokenizer_init(&d, t, false);
+    for (size_t i = 0; i < 4; i++) CHECK_INT(STATUS_OK, detokenizer_push(&d, ids[i], &out, &e));
+    detokenizer_end(&d, &out);
+    CHECK_INT(0, out.n);
+    buf_fini(&out);
+    tokenizer_free(t);
+}
+
 static const struct test_case cases[] = {
+    {"an id without a token adds no text", an_id_without_a_token_adds_no_text},
     {"holds a character until it is whole", holds_a_character_until_it_is_whole},
     {"skips special tokens on request", skips_special_tokens_on_request},
     {"reads added tokens through the alphabet too", reads_added_tokens_through_the_alphabet_too},
