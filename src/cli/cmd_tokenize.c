@@ -19,23 +19,30 @@ struct work {
     struct buf line, text, out;
 };
 
-// A token id in decimal: a long text has millions, for which a format string is slow.
-static void put_id(struct buf *out, int32_t id) {
-    char digits[12];
-    size_t at = sizeof digits;
-    for (uint32_t left = (uint32_t)id; at == sizeof digits || left; left /= 10) digits[--at] = (char)('0' + left % 10);
-    buf_append(out, digits + at, sizeof digits - at);
+enum { ID_BYTES = 12 }; // of an id in decimal, and what stands before it
+
+// The ids as a JSON list. A long text has millions, for which format strings are slow.
+static void put_ids(struct buf *out, const struct ids *ids) {
+    char *begin = buf_reserve(out, ids->n * ID_BYTES + 2), *at = begin;
+    if (!begin) return;
+    *at++ = '[';
+    for (size_t i = 0; i < ids->n; i++) {
+        char digits[ID_BYTES];
+        size_t k = sizeof digits;
+        for (uint32_t left = (uint32_t)ids->at[i]; k == sizeof digits || left; left /= 10)
+            digits[--k] = (char)('0' + left % 10);
+        if (i) *at++ = ',', *at++ = ' ';
+        memcpy(at, digits + k, sizeof digits - k);
+        at += sizeof digits - k;
+    }
+    *at++ = ']';
+    out->n += (size_t)(at - begin);
 }
 
 static enum status encode(struct work *w, yyjson_val *v, struct err *e) {
     if (!yyjson_is_str(v)) return err_set(e, STATUS_INVALID, "not a JSON string");
     TRY(tokenizer_encode(w->tokenizer, yyjson_get_str(v), yyjson_get_len(v), w->flags, &w->ids, e));
-    buf_byte(&w->out, '[');
-    for (size_t i = 0; i < w->ids.n; i++) {
-        if (i) buf_text(&w->out, ", ");
-        put_id(&w->out, w->ids.at[i]);
-    }
-    buf_byte(&w->out, ']');
+    put_ids(&w->out, &w->ids);
     return STATUS_OK;
 }
 
