@@ -37,12 +37,14 @@ def fetch(folder):
     os.makedirs(found, exist_ok=True)
     subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest",
                     found, PACKAGE], check=True)
-    with tarfile.open(glob.glob(os.path.join(found, "*.tar.gz"))[0]) as package:
+    (path,) = glob.glob(os.path.join(found, "*.tar.gz"))
+    with tarfile.open(path) as package:
         for member in package:
             name = os.path.basename(member.name)
             if name.startswith("ggml-vocab-") and member.isfile():
                 with package.extractfile(member) as source, open(os.path.join(found, name), "wb") as out:
                     out.write(source.read())
+    os.remove(path)
     return found
 
 
