@@ -1,67 +1,50 @@
 // Replies as text.
 #include "cli/reply.h"
 
-#include "text/detokenizer.h"
-#include "text/stop.h"
+#include "text/stopped_text.h"
 
 #include <string.h>
 
 // What one round may bring: far more than a window's tokens.
-enum { ROUND_TOKENS_MAX = 64, REPLACEMENT_BYTES = 3 };
+enum { ROUND_TOKENS_MAX = 64 };
 
 struct writer {
     const struct reply_request *request;
-    struct detokenizer detokenizer;
-    struct stop_matcher *stops;
-    struct buf piece;   // text of one token
-    struct buf visible; // text of the round, past the stop strings
+    struct reply_rule rule;
+    size_t stop_bytes[STOP_STRINGS_MAX];
+    struct stopped_text text;
+    struct buf visible; // text of the round
     struct err err;
 };
 
-static bool is_end_id(const struct reply_request *r, int32_t token) {
-    for (size_t i = 0; i < r->n_end_ids; i++) {
-        if (r->end_ids[i] == token) return true;
-    }
-    return false;
-}
-
-// Runs inside the round, where nothing may allocate: both buffers have the room that writer_open gave them.
+// Runs inside the round, where nothing may allocate: the buffers have the room that writer_open gave them.
 static enum accept accept_token(void *context, int32_t token, int32_t *forced) {
     struct writer *w = context;
     (void)forced;
-    if (is_end_id(w->request, token)) return ACCEPT_CONTINUE;
-    buf_reset(&w->piece);
-    if (detokenizer_push(&w->detokenizer, token, &w->piece, &w->err) != STATUS_OK) return ACCEPT_STOP;
-    return stop_push(w->stops, w->piece.data, w->piece.n, &w->visible) ? ACCEPT_STOP : ACCEPT_CONTINUE;
-}
-
-static size_t longest_token(const struct tokenizer *t) {
-    size_t longest = 0, n;
-    for (size_t id = 0; id < tokenizer_n_ids(t); id++) {
-        if (tokenizer_bytes(t, (int32_t)id, &n) && n > longest) longest = n;
-    }
-    return longest;
+    if (stopped_text_push(&w->text, token, &w->err) != STATUS_OK) return ACCEPT_STOP;
+    buf_append(&w->visible, w->text.text.data, w->text.text.n);
+    return stopped_text_matched(&w->text) >= 0 ? ACCEPT_STOP : ACCEPT_CONTINUE;
 }
 
 static enum status writer_open(struct writer *w, const struct reply_request *r, struct err *e) {
-    *w = (struct writer){.request = r};
-    size_t piece = (longest_token(r->tokenizer) + sizeof w->detokenizer.held) * REPLACEMENT_BYTES + 1;
-    size_t visible = piece * ROUND_TOKENS_MAX + STOP_BYTES_MAX;
-    buf_init(&w->piece, piece);
+    *w = (struct writer){.request = r,
+                         .rule = {.tokenizer = r->tokenizer,
+                                  .token_bytes = reply_rule_token_bytes(r->tokenizer),
+                                  .end_ids = r->end_ids,
+                                  .n_end_ids = r->n_end_ids,
+                                  .stops = r->stops,
+                                  .stop_bytes = w->stop_bytes,
+                                  .n_stops = r->n_stops}};
+    for (size_t i = 0; i < r->n_stops && i < STOP_STRINGS_MAX; i++) w->stop_bytes[i] = strlen(r->stops[i]);
+    TRY(stopped_text_open(&w->text, &w->rule, e));
+    size_t visible = w->text.piece.limit * ROUND_TOKENS_MAX + STOP_BYTES_MAX;
     buf_init(&w->visible, visible);
-    detokenizer_init(&w->detokenizer, r->tokenizer, true);
-    size_t bytes[STOP_STRINGS_MAX];
-    for (size_t i = 0; i < r->n_stops && i < STOP_STRINGS_MAX; i++) bytes[i] = strlen(r->stops[i]);
-    TRY(stop_new(r->stops, bytes, r->n_stops, &w->stops, e));
-    if (!buf_reserve(&w->piece, piece) || !buf_reserve(&w->visible, visible)) {
-        return err_set(e, STATUS_NO_MEMORY, "no memory for the reply's text");
-    }
-    return STATUS_OK;
+    return buf_reserve(&w->visible, visible) ? STATUS_OK
+                                             : err_set(e, STATUS_NO_MEMORY, "no memory for the reply's text");
 }
 
 static void writer_close(struct writer *w) {
-    stop_free(w->stops);
-    buf_fini(&w->piece);
+    stopped_text_close(&w->text);
     buf_fini(&w->visible);
 }
 
@@ -72,10 +55,8 @@ static void writer_flush(struct writer *w) {
 
 // The reply has ended: the tail of its text, unless a stop string cut it off.
 static void writer_end(struct writer *w) {
-    buf_reset(&w->piece);
-    detokenizer_end(&w->detokenizer, &w->piece);
-    stop_push(w->stops, w->piece.data, w->piece.n, &w->visible);
-    stop_end(w->stops, &w->visible);
+    stopped_text_end(&w->text);
+    buf_append(&w->visible, w->text.text.data, w->text.text.n);
     writer_flush(w);
 }
 

@@ -2,28 +2,11 @@
 #ifndef TF_SERVER_REPLY_TEXT_H
 #define TF_SERVER_REPLY_TEXT_H
 
-#include "text/detokenizer.h"
 #include "text/reasoning.h"
-#include "text/stop.h"
+#include "text/stopped_text.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-// How one reply is read. Borrowed; outlives what is made from it.
-struct reply_rule {
-    const struct tokenizer *tokenizer;
-    size_t token_bytes; // of the tokenizer's longest token: reply_rule_token_bytes
-    const int32_t *end_ids;
-    size_t n_end_ids;
-    bool ignore_eos; // end ids are text like others
-    const char *const *stops;
-    const size_t *stop_bytes;
-    size_t n_stops;
-    const char *think_open, *think_close; // NULL = no reasoning
-    bool opens_reasoning;
-};
-
-size_t reply_rule_token_bytes(const struct tokenizer *t);
 
 struct reply_text;
 
