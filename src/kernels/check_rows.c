@@ -122,3 +122,12 @@ void check_rows_edges(struct check *c, const struct check_rows_op *op, const voi
         check_forget(c);
     }
 }
+
+void check_rows_clear(float *y, uint32_t n, uint32_t ld, uint32_t begin, uint32_t end) {
+    for (uint32_t r = begin; r < end; r++) memset(y + (size_t)r * ld, 0, n * sizeof *y);
+}
+
+void check_rows_spill(float *y, uint32_t n, uint32_t ld, uint32_t begin, uint32_t end) {
+    for (uint32_t r = begin; r < end; r++)
+        for (uint32_t i = n; i % 8; i++) y[(size_t)r * ld + i] = 0.0f;
+}

@@ -28,4 +28,9 @@ void check_rows_partition(struct check *c, const struct check_rows_op *op, const
 // Rows outside the range and the gap between rows stay as they were; nothing is read past the last row.
 void check_rows_edges(struct check *c, const struct check_rows_op *op, const void *variant);
 
+// What planted faults do to rows [begin, end) of an output y [rows][ld] of width n.
+void check_rows_clear(float *y, uint32_t n, uint32_t ld, uint32_t begin, uint32_t end);
+// Zeros from the end of a row to the end of its last register of 8.
+void check_rows_spill(float *y, uint32_t n, uint32_t ld, uint32_t begin, uint32_t end);
+
 #endif

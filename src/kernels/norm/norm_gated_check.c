@@ -135,14 +135,13 @@ static void by_place_in_range(const struct norm_gated_args *a, uint32_t row_begi
 }
 
 static void clears_first(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
-    for (uint32_t r = row_begin; r < row_end; r++) memset(a->y + (size_t)r * a->ldy, 0, a->n * sizeof *a->y);
+    check_rows_clear(a->y, a->n, a->ldy, row_begin, row_end);
     norm_gated_ref(a, row_begin, row_end);
 }
 
 static void whole_registers(const struct norm_gated_args *a, uint32_t row_begin, uint32_t row_end) {
     norm_gated_ref(a, row_begin, row_end);
-    for (uint32_t r = row_begin; r < row_end; r++)
-        for (uint32_t i = a->n; i % 8; i++) a->y[(size_t)r * a->ldy + i] = 0.0f;
+    check_rows_spill(a->y, a->n, a->ldy, row_begin, row_end);
 }
 
 static const struct variant wrong[] = {{gates_before_weight}, {half_norm},    {scale_of_first_row},

@@ -110,14 +110,13 @@ static void skips_short_ranges(const struct swiglu_args *a, uint32_t row_begin, 
 }
 
 static void clears_first(const struct swiglu_args *a, uint32_t row_begin, uint32_t row_end) {
-    for (uint32_t r = row_begin; r < row_end; r++) memset(a->y + (size_t)r * a->ld, 0, a->n * sizeof *a->y);
+    check_rows_clear(a->y, a->n, a->ld, row_begin, row_end);
     swiglu_ref(a, row_begin, row_end);
 }
 
 static void whole_registers(const struct swiglu_args *a, uint32_t row_begin, uint32_t row_end) {
     swiglu_ref(a, row_begin, row_end);
-    for (uint32_t r = row_begin; r < row_end; r++)
-        for (uint32_t i = a->n; i % 8; i++) a->y[(size_t)r * a->ld + i] = 0.0f;
+    check_rows_spill(a->y, a->n, a->ld, row_begin, row_end);
 }
 
 static const struct variant wrong[] = {{other_order},        {rough_sigmoid}, {reads_row_before},
