@@ -19,22 +19,11 @@ import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from checks import Checks, parse_arguments, shorten  # noqa: E402
+from conversations import assistant, system, user  # noqa: E402
 from oracle import Jinja2, Program  # noqa: E402
 
 TOOL = {"type": "function", "function": {"name": "word_tool", "description": "word_about", "parameters": {
     "type": "object", "properties": {"city": {"type": "string", "description": "word_city"}}, "required": ["city"]}}}
-
-
-def user(content):
-    return {"role": "user", "content": content}
-
-
-def system(content):
-    return {"role": "system", "content": content}
-
-
-def assistant(content, **more):
-    return {"role": "assistant", "content": content, **more}
 
 
 def call(arguments, number=1):
