@@ -10,9 +10,12 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import checks
 import terminal
+import tiny_model
 
 COMMANDS = ["run", "serve", "info", "bench", "kcheck", "tokenize", "generate", "logits", "help"]
-SEARCHED = "abcdefgh"  # the letters a stop string of the tests is made of
+TEMPLATE = """{% for m in messages %}<turn>{{ m['role'] }}
+{{ m['content'] }}</s>{% endfor %}{% if add_generation_prompt %}<turn>assistant
+{% endif %}"""
 
 
 class Binary:
@@ -25,29 +28,6 @@ class Binary:
     def __call__(self, *arguments, stdin=b"", timeout=120):
         return subprocess.run([self.path, *map(str, arguments)], input=stdin, capture_output=True, env=self.env,
                               timeout=timeout, check=False)
-
-
-def make_folder(folder, tests):
-    """The golden llama checkpoint with a byte-level tokenizer of its 512 ids and a chat template beside it."""
-    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-    shutil.copytree(os.path.join(tests, "golden", "llama"), folder, dirs_exist_ok=True)
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {letter: i for i, letter in enumerate(alphabet)}
-    merges = []
-    for left in alphabet:
-        for right in SEARCHED:
-            if len(vocabulary) < 509 and left + right not in vocabulary:
-                merges.append((left, right))
-                vocabulary[left + right] = len(vocabulary)
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(t, special=True) for t in ("<s>", "</s>", "<turn>")])
-    tokenizer.save(os.path.join(folder, "tokenizer.json"))
-    template = "{% for m in messages %}<turn>{{ m['role'] }}\n{{ m['content'] }}</s>{% endfor %}" \
-               "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
-    write_json(folder, "tokenizer_config.json", {"bos_token": "<s>", "eos_token": "</s>", "chat_template": template})
-    return tokenizer
 
 
 def write_json(folder, name, value):
@@ -399,7 +379,7 @@ def main():
         home, folder = os.path.join(work, "cache"), os.path.join(work, "model")
         os.makedirs(os.path.join(home, "tensorfold"))
         tf = Binary(arguments.binary, home)
-        tokenizer = make_folder(folder, arguments.tests)
+        tokenizer = tiny_model.make(folder, arguments.tests, TEMPLATE)
         check_usage(c, tf)
         check_failures(c, tf, folder, arguments.tests)
         check_help(c, tf)

@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import checks
 import serving
-import thinking_model
+import tiny_model
 
 QUESTION = [{"role": "user", "content": "Why is the sky blue? Answer in two sentences."}]
 ALIAS = "some/alias"
@@ -415,7 +415,7 @@ def main():
     c = checks.Checks()
     binary, model, tests = arguments.binary, arguments.model, arguments.tests
     with tempfile.TemporaryDirectory() as folder:
-        thinking_model.make(folder, tests)
+        tiny_model.make_thinking(folder, tests)
         check_tiny_model(c, binary, folder)
         check_thinking(c, binary, folder)
         check_closed_streams(c, binary, folder)

@@ -7,7 +7,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import checks
 import serving
-import thinking_model
+import tiny_model
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 USER = [{"role": "user", "content": "a"}]
@@ -186,7 +186,7 @@ def main():
     arguments = checks.parse_arguments(__doc__)
     c = checks.Checks()
     with tempfile.TemporaryDirectory() as folder:
-        thinking_model.make(folder, arguments.tests)
+        tiny_model.make_thinking(folder, arguments.tests)
         with serving.Serving(arguments.binary, folder, "--context", 400) as server:
             expected = server.post(COMPLETION, {"prompt": [1, 2, 3], "max_tokens": 5})[1]["tensorfold"]["token_sha"]
             for name, body in broken_bodies():
