@@ -9,7 +9,6 @@ import argparse
 import json
 import lzma
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +17,9 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from tokenizers import Tokenizer  # noqa: E402 (it reads the variable)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from tokenize_session import Session  # noqa: E402
+
 TEXT_BYTES = 4 << 20
 ATTEMPTS = 9
 
@@ -36,24 +38,6 @@ def stored_model(folder):
     return folder
 
 
-class Ours:
-    def __init__(self, binary, model):
-        begin = time.perf_counter()
-        self.process = subprocess.Popen([binary, "tokenize", model, "--jsonl"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        self.clock = ~self.process.pid << 3 | 2  # its processor time, as clock_getcpuclockid has it
-        self.encode("")
-        self.load_ms = (time.perf_counter() - begin) * 1e3
-
-    def encode(self, text):
-        line = json.dumps(text).encode() + b"\n"
-        begin = time.clock_gettime(self.clock)
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        return time.clock_gettime(self.clock) - begin, json.loads(answer)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
@@ -62,21 +46,24 @@ def main():
     text = prose()
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model or stored_model(folder)
-        ours = Ours(arguments.binary, model)
+        begin = time.perf_counter()
+        ours = Session(arguments.binary, model)
+        load_ms = (time.perf_counter() - begin) * 1e3
         theirs = Tokenizer.from_file(os.path.join(model, "tokenizer.json"))
         our_seconds, their_seconds = [], []
         for _ in range(ATTEMPTS):
-            seconds, ids = ours.encode(text)
+            seconds, ids = ours.ask(text)
             our_seconds.append(seconds)
             begin = time.process_time()
             expected = theirs.encode(text, add_special_tokens=False).ids
             their_seconds.append(time.process_time() - begin)
             if ids != expected:
                 sys.exit("the ids differ")
+        ours.close()
     for name, seconds in (("tensorfold", our_seconds), ("tokenizers", their_seconds)):
         speeds = sorted(len(text) / 1e6 / s for s in seconds)
         print(f"{name}: {speeds[len(speeds) // 2]:.1f} MB/s in the middle, {speeds[0]:.1f} to {speeds[-1]:.1f}")
-    print(f"tensorfold: start and load {ours.load_ms:.0f} ms")
+    print(f"tensorfold: start and load {load_ms:.0f} ms")
 
 
 main()

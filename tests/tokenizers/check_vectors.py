@@ -1,15 +1,14 @@
 """Stored ids of real texts in both directions, and the time that texts of one repeated character take."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 sys.path.insert(0, os.path.dirname(__file__))
 import checks
 import oracles
+from tokenize_session import Session
 
 LONG_BYTES = 1000000
 LONG_SECONDS = 2.0  # for LONG_BYTES of one character
@@ -40,33 +39,6 @@ def check_stored(c, binary, model, path):
         c.equal(f"{what}: lines", len(cases), len(got))
         for text, e, g in zip(texts, expected, got):
             c.equal(f"{what} of {checks.shorten(text, 60)}", e, g)
-
-
-class Session:
-    """One `tokenize --jsonl` that stays open, so that a line's time holds neither start nor loading."""
-
-    def __init__(self, binary, model):
-        self.process = subprocess.Popen([binary, "tokenize", model, "--jsonl"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        self.clock = ~self.process.pid << 3 | 2  # the processor time of that process, as clock_getcpuclockid has it
-        self.ask("")
-
-    def ask(self, text):
-        """Processor time of one answer, and its ids."""
-        line = json.dumps(text).encode() + b"\n"
-        before = time.clock_gettime(self.clock)
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        seconds = time.clock_gettime(self.clock) - before
-        if not answer:
-            raise checks.CommandFailed(f"tokenize ended with status {self.process.wait()}")
-        return seconds, json.loads(answer)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        return self.process.wait()
 
 
 def growth(once, twice):
