@@ -6,14 +6,16 @@ Replies are timed alone and beside 200 idle connections and 50 readers that take
 ended long ago. Their tokens are compared first; the ratio of the medians should stay under 1.05. The server runs on the
 first processors, the clients on the others: with too few of them, the clients' own work is measured too."""
 import argparse
-import http.client
 import json
 import os
 import socket
 import statistics
-import subprocess
+import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support"))
+from serving import Serving  # noqa: E402
 
 IDLE, READERS, TOKENS, REPLIES = 200, 50, 128, 3
 HOST = "127.0.0.1"
@@ -23,42 +25,32 @@ def completion(prompt, tokens, **more):
     return json.dumps({"prompt": prompt, "max_tokens": tokens, "ignore_eos": True, **more}).encode()
 
 
-class Server:
-    def __init__(self, binary, model, threads):
-        with socket.create_server((HOST, 0)) as s:
-            self.port = s.getsockname()[1]
-        processors = sorted(os.sched_getaffinity(0))
-        self.process = subprocess.Popen([binary, "serve", model, "--port", str(self.port), "--threads", str(threads)],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        os.sched_setaffinity(self.process.pid, processors[:threads])
-        os.sched_setaffinity(0, processors[threads:] or processors)
-        if not self.process.stdout.readline():
-            raise SystemExit("serve does not listen")
+def start(binary, model, threads):
+    """The server on the first processors, this process on the others."""
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, processors[:threads])
+    server = Serving(binary, model, "--threads", threads)
+    os.sched_setaffinity(0, processors[threads:] or processors)
+    return server
 
-    def connect(self, receive_bytes=None):
-        s = socket.socket()
-        if receive_bytes:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        s.connect((HOST, self.port))
-        return s
 
-    def ask(self, method, path, body=None):
-        client = http.client.HTTPConnection(HOST, self.port)
-        client.request(method, path, body, {"Content-Type": "application/json"})
-        answer = json.loads(client.getresponse().read())
-        client.close()
-        return answer
+def connect(server, receive_bytes=None):
+    s = socket.socket()
+    if receive_bytes:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+    s.connect((HOST, server.port))
+    return s
 
 
 class Crowd:
     def __init__(self, server):
-        self.idle = [server.connect() for _ in range(IDLE)]
+        self.idle = [connect(server) for _ in range(IDLE)]
         body = completion("Hello there, my friend, tell me", 8, stream=True)
         head = f"POST /v1/completions HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-        self.readers = [server.connect(2048) for _ in range(READERS)]
+        self.readers = [connect(server, 2048) for _ in range(READERS)]
         for s in self.readers:
             s.sendall(head + body)
-        while (health := server.ask("GET", "/health"))["requests_running"] or health["requests_waiting"]:
+        while (health := server.health())["requests_running"] or health["requests_waiting"]:
             time.sleep(0.05)
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.drip)
@@ -78,7 +70,8 @@ class Crowd:
 
 def timed(server, shas):
     begin = time.perf_counter()
-    shas.add(server.ask("POST", "/v1/completions", completion("Once upon a time", TOKENS))["tensorfold"]["token_sha"])
+    answer = server.post("/v1/completions", completion("Once upon a time", TOKENS))[1]
+    shas.add(answer["tensorfold"]["token_sha"])
     return time.perf_counter() - begin
 
 
@@ -89,15 +82,14 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=8)
     a = parser.parse_args()
-    server, alone, beside, shas = Server(a.binary, a.model, a.threads), [], [], set()
+    server, alone, beside, shas = start(a.binary, a.model, a.threads), [], [], set()
     timed(server, shas)
     for _ in range(a.rounds):
         alone += [timed(server, shas) for _ in range(REPLIES)]
         crowd = Crowd(server)
         beside += [timed(server, shas) for _ in range(REPLIES)]
         crowd.leave()
-    server.process.terminate()
-    server.process.wait()
+    server.stop()
     if len(shas) != 1:
         raise SystemExit(f"the replies differ: {sorted(shas)}")
     for name, values in (("alone", alone), ("beside the crowd", beside)):

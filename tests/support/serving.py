@@ -4,18 +4,20 @@ import json
 import re
 import signal
 import subprocess
+import tempfile
 
 
 class Serving:
     """Starts `serve` on a free port and waits for its line."""
 
     def __init__(self, binary, *arguments):
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # a pipe that nobody reads could fill
         self.process = subprocess.Popen([binary, "serve", *map(str, arguments), "--port", "0"], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=self.errors, text=True)
         self.line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/v1", self.line)
         if not found:
-            raise RuntimeError(f"serve did not start: {self.line!r} {self.process.communicate()[1]!r}")
+            raise RuntimeError(f"serve did not start: {self.line!r} {self.stop()[1]!r}")
         self.port = int(found.group(1))
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
@@ -42,11 +44,14 @@ class Serving:
         """Ends it; (status, what it said on standard error)."""
         self.process.send_signal(how)
         try:
-            errors = self.process.communicate(timeout=timeout)[1]
+            self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            errors = self.process.communicate()[1]
-        return self.process.returncode, errors
+        return self.process.wait(), self.said()
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read()
 
     def __enter__(self):
         return self
@@ -54,4 +59,6 @@ class Serving:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
