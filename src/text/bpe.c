@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,11 @@ struct bpe_word {
     uint64_t key[2]; // the bytes, zeros, and their number in the last byte; all zero = free
     uint32_t n_ids;
     int32_t ids[WORD_IDS];
+};
+
+// Threads may share a tokenizer: one takes the words out, and who comes meanwhile finds none and starts its own.
+struct bpe_spare {
+    _Atomic(struct bpe_word *) words;
 };
 
 static size_t slot_of(const struct bpe *b, uint64_t pair) {
@@ -113,7 +119,8 @@ enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tok
     size_t n_slots = (size_t)1 << log2_slots;
     b->shift = 64 - log2_slots;
     b->merges = mem_new(n_slots, sizeof *b->merges);
-    if (!b->merges) return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
+    b->spare = mem_new(1, sizeof *b->spare);
+    if (!b->merges || !b->spare) return err_set(e, STATUS_NO_MEMORY, "no memory for %zu merges", source->n_merges);
     for (size_t i = 0; i < n_slots; i++) b->merges[i].rank = NO_MERGE;
     init_bytes(b, v, source->byte_fallback);
     int32_t made = -1;
@@ -122,15 +129,23 @@ enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tok
 }
 
 void bpe_fini(struct bpe *b) {
+    if (b->spare) mem_free(atomic_load(&b->spare->words));
+    mem_free(b->spare);
     mem_free(b->merges);
     *b = (struct bpe){0};
 }
 
-void bpe_scratch_fini(struct bpe_scratch *s) {
+static bool find_words(const struct bpe *b, struct bpe_scratch *s) {
+    if (!s->words) s->words = atomic_exchange(&b->spare->words, NULL);
+    if (!s->words) s->words = mem_new(2 * (size_t)WORD_PAIRS, sizeof *s->words);
+    return s->words != NULL;
+}
+
+void bpe_scratch_fini(const struct bpe *b, struct bpe_scratch *s) {
+    if (s->words) mem_free(atomic_exchange(&b->spare->words, s->words));
     mem_free(s->symbols);
     mem_free(s->candidates);
     mem_free(s->runs);
-    mem_free(s->words);
     *s = (struct bpe_scratch){0};
 }
 
@@ -349,8 +364,7 @@ static bool is_word(const struct bpe_word *w, const uint64_t key[2]) {
 enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,
                        struct err *e) {
     if (n > WORD_BYTES) return encode(b, piece, n, s, out, e);
-    if (!s->words && !(s->words = mem_new(2 * (size_t)WORD_PAIRS, sizeof *s->words)))
-        return err_set(e, STATUS_NO_MEMORY, "no memory for merging");
+    if (!find_words(b, s)) return err_set(e, STATUS_NO_MEMORY, "no memory for merging");
     uint64_t key[2];
     key_word(piece, n, key);
     uint64_t mixed = (key[0] ^ key[1] * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;

@@ -20,9 +20,11 @@ struct bpe {
     int32_t unknown;                     // what a symbol without a token becomes, or -1: it is left out
     bool fuse_unknown;                   // unknown neighbours become one
     bool ignore_merges;                  // a piece that is a token is that token
+    struct bpe_spare *spare;             // the words met lately, for whoever encodes next
 };
 
-// Memory that merging reuses from piece to piece, and the words it met lately; one a thread. Starts zeroed.
+// Memory that merging reuses from piece to piece, and the words it met lately; one a thread. Starts zeroed. What is
+// met lately changes no ids, only the time they take.
 struct bpe_scratch {
     struct bpe_symbol *symbols;
     struct bpe_candidate *candidates;
@@ -36,7 +38,7 @@ struct bpe_scratch {
 enum status bpe_init(struct bpe *b, const struct vocabulary *v, const struct tokenizer_source *source,
                      struct err *e) TF_MUST_CHECK;
 void bpe_fini(struct bpe *b);
-void bpe_scratch_fini(struct bpe_scratch *s);
+void bpe_scratch_fini(const struct bpe *b, struct bpe_scratch *s); // leaves the words to the next one
 
 // Appends the ids of one piece (n >= 1 bytes, valid UTF-8 for a plain vocabulary). n log n.
 enum status bpe_encode(const struct bpe *b, const char *piece, size_t n, struct bpe_scratch *s, struct ids *out,

@@ -196,7 +196,7 @@ static enum status run_encoding(struct encoding *c, const char *text, size_t n, 
     buf_init(&c->bytes, SIZE_MAX / 2);
     enum status status = encode(c, text, n, special);
     if (status != STATUS_OK) c->out->n = n_before;
-    bpe_scratch_fini(&c->bpe);
+    bpe_scratch_fini(&c->t->bpe, &c->bpe);
     unigram_scratch_fini(&c->unigram);
     split_scratch_fini(&c->split);
     normalize_scratch_fini(&c->normalize);

@@ -23,7 +23,7 @@ static bool set_up(struct fixture *f, size_t n_merges, const char *const *merges
 }
 
 static void tear_down(struct fixture *f) {
-    bpe_scratch_fini(&f->scratch);
+    bpe_scratch_fini(&f->bpe, &f->scratch);
     bpe_fini(&f->bpe);
     vocabulary_fini(&f->vocabulary);
 }
@@ -69,6 +69,28 @@ static void gives_the_same_ids_from_the_word_cache(void) {
         CHECK_TEXT("258 258 258 120", merged(&f, "abcdabcdabcdx"));    // more ids than are kept
         CHECK_TEXT("258 258 258 258", merged(&f, "abcdabcdabcdabcd")); // more bytes than are kept
     }
+    tear_down(&f);
+}
+
+static void keeps_the_words_for_the_next_encoding(void) {
+    struct fixture f;
+    static const char *const merges[] = {"a b", "c d", "ab cd"};
+    if (!set_up(&f, 3, merges)) return;
+    uint64_t before = mem_count();
+    CHECK_TEXT("258", merged(&f, "abcd"));
+    uint64_t first = mem_count() - before;
+    bpe_scratch_fini(&f.bpe, &f.scratch);
+    before = mem_count();
+    CHECK_TEXT("258", merged(&f, "abcd"));
+    CHECK_INT(1, (long long)(mem_count() - before)); // the list of ids: neither words nor room for merging
+    CHECK(first > 1);
+    struct bpe_scratch other = {0}; // of a second thread, which finds none and starts its own
+    struct ids ids = {0};
+    struct err e = {0};
+    CHECK_INT(STATUS_OK, bpe_encode(&f.bpe, "abcda", 5, &other, &ids, &e));
+    CHECK_TEXT("258 97", print_ids(ids.at, ids.n));
+    ids_fini(&ids);
+    bpe_scratch_fini(&f.bpe, &other);
     tear_down(&f);
 }
 
@@ -206,6 +228,7 @@ static const struct test_case cases[] = {
     {"merges the lowest rank first and the leftmost of equals",
      merges_the_lowest_rank_first_and_the_leftmost_of_equals},
     {"gives the same ids from the word cache", gives_the_same_ids_from_the_word_cache},
+    {"keeps the words for the next encoding", keeps_the_words_for_the_next_encoding},
     {"agrees with the definition on random pieces", agrees_with_the_definition_on_random_pieces},
     {"leaves out bytes without a token", leaves_out_bytes_without_a_token},
     {"takes the later rank of a pair that is listed twice", takes_the_later_rank_of_a_pair_that_is_listed_twice},

@@ -1,6 +1,7 @@
 // The tokenizer as a whole: added tokens and their flags, normalization, data, broken input, what is refused.
 #include "text/tokenizer.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "tests/unit/text/tiny_tokenizer.h"
 
 #define ADDED(written, number, ...)                                                                                    \
@@ -260,6 +261,53 @@ static void leaves_nothing_behind_when_an_allocation_fails(void) {
     }
 }
 
+enum { SHARED_THREADS = 4, SHARED_TEXTS = 400, SHARED_BYTES = 48 };
+
+struct shared {
+    const struct tokenizer *tokenizer;
+    char text[SHARED_TEXTS][SHARED_BYTES];
+    struct ids ids[SHARED_TEXTS];
+};
+
+static void encode_shared(void *context, uint32_t part, uint32_t parts, uint32_t worker) {
+    struct shared *s = context;
+    struct err e = {0};
+    (void)parts, (void)worker;
+    if (tokenizer_encode(s->tokenizer, s->text[part], SHARED_BYTES, 0, &s->ids[part], &e) != STATUS_OK)
+        test_fail(__FILE__, __LINE__, "%s", e.message);
+}
+
+static void gives_threads_that_share_it_the_ids_of_a_fresh_one(void) {
+    struct tiny tiny;
+    tiny_init(&tiny, 4, hello_merges);
+    struct shared *s = mem_new(1, sizeof *s);
+    struct tokenizer *t = tiny_new(&tiny);
+    struct pool *pool = NULL;
+    struct test_random random = {5};
+    struct err e = {0};
+    if (!s || !t || pool_open(SHARED_THREADS, &pool, &e) != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "cannot start: %s", e.message);
+        return;
+    }
+    s->tokenizer = t;
+    for (size_t i = 0; i < SHARED_TEXTS; i++)
+        for (size_t k = 0; k < SHARED_BYTES; k++) s->text[i][k] = "hello "[test_random_below(&random, 6)];
+    pool_run(pool, encode_shared, s, SHARED_TEXTS);
+    for (size_t i = 0; i < SHARED_TEXTS && !test_failed(); i++) {
+        struct tokenizer *fresh = tiny_new(&tiny);
+        struct ids ids = {0};
+        CHECK_INT(STATUS_OK, tokenizer_encode(fresh, s->text[i], SHARED_BYTES, 0, &ids, &e));
+        CHECK_INT(ids.n, s->ids[i].n);
+        CHECK(ids.n == s->ids[i].n && memcmp(ids.at, s->ids[i].at, ids.n * sizeof *ids.at) == 0);
+        ids_fini(&ids);
+        tokenizer_free(fresh);
+    }
+    for (size_t i = 0; i < SHARED_TEXTS; i++) ids_fini(&s->ids[i]);
+    pool_close(pool);
+    tokenizer_free(t);
+    mem_free(s);
+}
+
 static const struct test_case cases[] = {
     {"finds added tokens leftmost and longest", finds_added_tokens_leftmost_and_longest},
     {"strips blanks on the sides asked for", strips_blanks_on_the_sides_asked_for},
@@ -274,6 +322,7 @@ static const struct test_case cases[] = {
     {"reads broken UTF-8 as replacement characters", reads_broken_utf8_as_replacement_characters},
     {"tells written forms apart", tells_written_forms_apart},
     {"refuses what does not fit by name", refuses_what_does_not_fit_by_name},
+    {"gives threads that share it the ids of a fresh one", gives_threads_that_share_it_the_ids_of_a_fresh_one},
     {"leaves nothing behind when an allocation fails", leaves_nothing_behind_when_an_allocation_fails},
 };
 TEST_MAIN("text/tokenizer", cases)
