@@ -3,8 +3,7 @@
 
 Every text of a conversation is a word of its own. Where the rendering of the request lacks one, jinja2 must lack it too
 in each form that the conversation can be written in: then the template drops it, which --verbose lists. --templates
-FOLDER adds a folder of *.jinja files (the source package of llama-cpp-python 0.3.36 has 70 under
-vendor/llama.cpp/models/templates).
+FOLDER adds a folder of *.jinja files; --full adds the 70 of llama.cpp, which it fetches.
 """
 import copy
 import datetime
@@ -18,6 +17,7 @@ import time
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import llama_cpp_source  # noqa: E402
 from checks import Checks, parse_arguments, shorten  # noqa: E402
 from conversations import assistant, system, user  # noqa: E402
 from oracle import Jinja2, Program  # noqa: E402
@@ -176,8 +176,8 @@ def check_marks(checks, name, template, program):
 def published_templates(arguments):
     """(name, template) of those that the tests have at hand, and of a folder."""
     paths = glob.glob(os.path.join(arguments.tests, "templates", "*.jinja"))
-    if arguments.templates:
-        paths += glob.glob(os.path.join(arguments.templates, "*.jinja"))
+    if folder := llama_cpp_source.templates(arguments):
+        paths += glob.glob(os.path.join(folder, "*.jinja"))
     for path in sorted(paths):
         with open(path, encoding="utf-8") as file:
             yield os.path.basename(path), file.read()

@@ -2,8 +2,8 @@
 """The template engine against jinja2: expressions, statements, random templates, and chat templates as published.
 
 Texts must be equal byte for byte. Where jinja2 raises, the engine must fail too, with the same text where the
-template itself raised. --templates FOLDER adds a folder of *.jinja files (the source package of llama-cpp-python
-0.3.36 has 70 under vendor/llama.cpp/models/templates).
+template itself raised. --templates FOLDER adds a folder of *.jinja files; --full adds the 70 of llama.cpp, which it
+fetches.
 """
 import datetime
 import glob
@@ -15,6 +15,7 @@ import sys
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import llama_cpp_source  # noqa: E402
 from checks import Checks, parse_arguments, shorten  # noqa: E402
 from conversations import contexts  # noqa: E402
 from oracle import Engine, Jinja2, seconds_since_1970  # noqa: E402
@@ -222,8 +223,8 @@ def main():
             check_marks(checks, f"marks of {name} {case}", engine, template, context)
     check_random(checks, jinja2, engine, 20000 if arguments.full else 1000)
     check_times(checks, engine, 20000 if arguments.full else 500)
-    if arguments.templates:
-        check_folder(checks, jinja2, engine, arguments.templates)
+    if more := llama_cpp_source.templates(arguments):
+        check_folder(checks, jinja2, engine, more)
     checks.check("the render program ends well", engine.close() == 0)
     checks.close()
 

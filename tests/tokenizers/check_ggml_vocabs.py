@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 sys.path.insert(0, os.path.dirname(__file__))
 import checks
 import ggml_vocabs
+import llama_cpp_source
 import oracles
 from random_text import Text, compare, lines
 
@@ -64,7 +65,7 @@ def main():
         parser.add_argument("--count", type=int, default=5000, help="random strings for each vocabulary")
     arguments = checks.parse_arguments(__doc__, extend)
     c = checks.Checks()
-    vocabs = arguments.vocabs or ggml_vocabs.fetch(os.path.join(arguments.tests, "..", "build"))
+    vocabs = arguments.vocabs or llama_cpp_source.fetch(arguments.tests, "vocabs")
     paths = sorted(glob.glob(os.path.join(vocabs, "ggml-vocab-*.gguf")))
     c.equal("vocabularies", EXPECTED, len(paths))
     for path in paths:

@@ -1,16 +1,11 @@
 """Tokenizers out of GGUF files by `tokenizers`, built as the published files are; llama.cpp's own vocabularies."""
-import glob
 import os
 import struct
-import subprocess
-import sys
-import tarfile
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import oracles
 
-PACKAGE = "llama-cpp-python==0.3.36"
 MARK = "\u2581"
 CONTROL, USER_DEFINED = 3, 4
 SMOLLM = oracles.BY_HAND["smollm"]
@@ -27,25 +22,6 @@ PRE = {
     "qwen35": (oracles.BY_HAND["qwen35"], NFC, False), "deepseek-llm": (oracles.BY_HAND["deepseek llm"], None, False),
     "deepseek-coder": (oracles.BY_HAND["deepseek coder"], None, False),
 }
-
-
-def fetch(folder):
-    """The folder with ggml-vocab-*.gguf and their golden cases, out of the source package; fetched once."""
-    found = os.path.join(folder, "ggml-vocabs")
-    if glob.glob(os.path.join(found, "*.gguf")):
-        return found
-    os.makedirs(found, exist_ok=True)
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest",
-                    found, PACKAGE], check=True)
-    (path,) = glob.glob(os.path.join(found, "*.tar.gz"))
-    with tarfile.open(path) as package:
-        for member in package:
-            name = os.path.basename(member.name)
-            if name.startswith("ggml-vocab-") and member.isfile():
-                with package.extractfile(member) as source, open(os.path.join(found, name), "wb") as out:
-                    out.write(source.read())
-    os.remove(path)
-    return found
 
 
 class Fields:
