@@ -34,6 +34,7 @@ CONTEXT = {
 # which jinja2 folds before it runs and so never fails on, and what is undefined as a key.
 NOT_COMPARED = re.compile(r"64 bits|complex numbers|nested too deeply|too large|too many steps|not subscriptable|"
                           r"type: 'slice'|LoopContext|unhashable type: 'Undefined'")
+JOINED_LOOP = re.compile(r"\bloop\)? ~|~ \(?loop\b(?![.(])")  # what a loop is printed as is jinja2's own affair
 
 
 def compare(checks, name, jinja2, engine, template, context):
@@ -149,6 +150,8 @@ def check_random(checks, jinja2, engine, n):
     draw = random.Random(5)
     for i in range(n):
         template = "{{ " + random_expression(draw, 3) + " }}" if i % 2 else random_body(draw, 2)
+        if JOINED_LOOP.search(template):
+            continue
         text, error = jinja2.render(template, CONTEXT)
         jinja2.compiled.clear()
         got = engine.render(template, CONTEXT)
