@@ -76,17 +76,17 @@ static enum status read_formats(const struct fields *f) {
     return STATUS_OK;
 }
 
-// true or false, or {"type": "enabled"} and so on.
+// true or false, or {"type": "enabled"} and so on. Judged also where another spelling has decided.
 static enum status read_thinking(const struct fields *f, const char *key, enum thinking *out) {
     yyjson_val *v = fields_value(f, key), *type = yyjson_obj_get(v, "type");
-    if (!v || *out != THINKING_UNSAID) return STATUS_OK;
-    if (yyjson_is_bool(v) || yyjson_equals_str(type, "enabled") || yyjson_equals_str(type, "disabled")) {
-        *out = yyjson_is_true(v) || yyjson_equals_str(type, "enabled") ? THINKING_ON : THINKING_OFF;
-        return STATUS_OK;
+    bool on = yyjson_is_true(v) || yyjson_equals_str(type, "enabled");
+    if (!v || yyjson_equals_str(type, "adaptive")) return STATUS_OK;
+    if (!on && !yyjson_is_false(v) && !yyjson_equals_str(type, "disabled")) {
+        return fields_refuse(f, FIELDS_INVALID_TYPE, key,
+                             "expected true, false or {\"type\": \"enabled\" or \"disabled\"}");
     }
-    if (yyjson_equals_str(type, "adaptive")) return STATUS_OK;
-    return fields_refuse(f, FIELDS_INVALID_TYPE, key,
-                         "expected true, false or {\"type\": \"enabled\" or \"disabled\"}");
+    if (*out == THINKING_UNSAID) *out = on ? THINKING_ON : THINKING_OFF;
+    return STATUS_OK;
 }
 
 static enum status read_switch(const struct fields *f, enum thinking *out) {

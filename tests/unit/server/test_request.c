@@ -211,6 +211,13 @@ static void reads_every_spelling_of_thinking(void) {
                   "chat_template_kwargs.messages", "the conversation itself");
 }
 
+static void judges_a_spelling_of_thinking_that_another_one_overrules(void) {
+    check_refused(API_CHAT, "\"enable_thinking\":true,\"thinking\":5", "thinking",
+                  "expected true, false");
+    check_refused(API_CHAT, "\"thinking\":true,\"chat_template_kwargs\":{\"thinking\":\"on\"}",
+                  "chat_template_kwargs.thinking", "expected true, false");
+}
+
 static void finds_the_one_prompt_in_a_list(void) {
     static const char *const lists[] = {"[\"a\"]", "[[1,2]]", "[1,2]", "\"a\""};
     for (size_t i = 0; i < 4; i++) {
@@ -275,6 +282,8 @@ static const struct test_case cases[] = {
      refuses_by_name_what_is_not_served_and_takes_what_asks_for_nothing},
     {"hides tools when none may be chosen", hides_tools_when_none_may_be_chosen},
     {"reads every spelling of thinking", reads_every_spelling_of_thinking},
+    {"judges a spelling of thinking that another one overrules",
+     judges_a_spelling_of_thinking_that_another_one_overrules},
     {"finds the one prompt in a list", finds_the_one_prompt_in_a_list},
     {"wants streaming for its options", wants_streaming_for_its_options},
     {"writes the envelope around any text", writes_the_envelope_around_any_text},
