@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 // GRACE_MS: how long replies in progress may go on after the first signal.
 enum { PATH_BYTES_MAX = 8192, PORT = 8080, GRACE_MS = 30000 };
@@ -100,17 +99,7 @@ static enum status open_and_serve(const char *path, const struct options *o, str
     return status;
 }
 
-static bool is_day(const char *text) {
-    struct tm day;
-    const char *end = strptime(text, "%Y-%m-%d", &day);
-    return end && *end == '\0' && strlen(text) == 10;
-}
-
 enum status cmd_serve(const struct options *o, struct command_error *e) {
-    if (options_has(o, FLAG_DATE) && !is_day(options_text(o, FLAG_DATE))) {
-        return command_usage(e, err_set(&e->err, STATUS_INVALID, "--date takes a day as YYYY-MM-DD, not %s",
-                                        options_text(o, FLAG_DATE)));
-    }
     struct buf path;
     buf_init(&path, PATH_BYTES_MAX);
     enum status status = default_model_find(o->operands[0], &path, &e->err);

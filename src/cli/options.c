@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "base/suggest.h"
+#include "text/chat_context.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -85,6 +86,9 @@ static enum status take_flag(enum flag f, const char *argument, struct options *
     switch (row->kind) {
     case FLAG_KIND_COUNT: return parse_count(row, argument, v, e);
     case FLAG_KIND_NUMBER: return parse_number(row, argument, v, e);
+    case FLAG_KIND_DAY:
+        if (chat_context_is_day(argument)) return STATUS_OK;
+        return err_set(e, STATUS_INVALID, "--%s takes a day as YYYY-MM-DD, not %s", row->name, argument);
     case FLAG_KIND_LIST:
         if (!*argument) return err_set(e, STATUS_INVALID, "--%s may not be empty", row->name);
         if (o->n_list == OPTION_LIST_MAX) {

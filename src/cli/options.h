@@ -25,6 +25,7 @@ enum flag_kind {
     FLAG_KIND_COUNT,  // a whole number
     FLAG_KIND_NUMBER, // a decimal number
     FLAG_KIND_TEXT,   // the last one given counts
+    FLAG_KIND_DAY,    // YYYY-MM-DD, a day that there is
     FLAG_KIND_LIST,   // may be repeated
 };
 

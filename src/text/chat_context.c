@@ -32,7 +32,7 @@ static bool digits(const char *text, int n, int *out) {
     return true;
 }
 
-static enum status read_day(const char *text, struct day *out, struct err *e) {
+static bool read_day(const char *text, struct day *out) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year, month, day;
     bool ok = strlen(text) == 10 && text[4] == '-' && text[7] == '-' && digits(text, 4, &year) &&
@@ -42,9 +42,13 @@ static enum status read_day(const char *text, struct day *out, struct err *e) {
         bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         ok = day <= lengths[month - 1] + (month == 2 && leap);
     }
-    if (!ok) return err_set(e, STATUS_INVALID, "date: \"%.20s\" is no day of the form YYYY-MM-DD", text);
-    out->seconds = days_since_1970(year, month, day) * 86400;
-    return STATUS_OK;
+    if (ok) out->seconds = days_since_1970(year, month, day) * 86400;
+    return ok;
+}
+
+bool chat_context_is_day(const char *text) {
+    struct day day;
+    return read_day(text, &day);
 }
 
 static enum status put_token(struct arena *a, struct jinja_mapping *root, const char *name, const char *token) {
@@ -91,7 +95,9 @@ enum status chat_context_render(const struct chat_context *c, struct arena *a, c
     struct jinja_clock clock = {tell_day, &day};
     struct jinja_options options = limits ? *limits : (struct jinja_options){0};
     struct jinja_mapping *root;
-    if (v->date) TRY(read_day(v->date, &day, e));
+    if (v->date && !read_day(v->date, &day)) {
+        return err_set(e, STATUS_INVALID, "date: \"%.20s\" is no day of the form YYYY-MM-DD", v->date);
+    }
     options.clock = v->date ? &clock : NULL;
     enum status s = jinja_mapping_new(a, 16, &root);
     if (s == STATUS_OK) s = put_variables(c, a, v, root);

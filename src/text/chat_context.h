@@ -20,6 +20,9 @@ struct chat_values {
     const char *date;         // "YYYY-MM-DD"; NULL: there is no strftime_now
 };
 
+// Whether the text is "YYYY-MM-DD" and names a day of the Gregorian calendar, from year 1 on.
+bool chat_context_is_day(const char *text);
+
 // Renders over values that live in `a`. `limits` may be NULL; its clock is not read. *read_date tells whether the
 // template asked for the date.
 enum status chat_context_render(const struct chat_context *c, struct arena *a, const struct chat_values *v,

@@ -44,6 +44,7 @@ def check_usage(c, tf):
         (("info",), "info needs MODEL"),
         (("info", "m", "--treads", "2"), "did you mean --threads?"),
         (("bench", "m", "--threads", "0"), "from 1 to 1024"),
+        (("run", "m", "hi", "--date", "2026-02-30"), "takes a day"),
         (("generate", "m"), "generate needs --ids IDS"),
         (("generate", "m", "--ids", "1,,2"), "expected token ids"),
         (("logits", "m", "--ids", "1,2", "--positions", "2", "--npy", "x.npy"), "outside the 2 ids"),
@@ -355,7 +356,6 @@ def check_templates(c, tf, folder):
     days = [tf("run", folder, "hi", "--max-tokens", 4, "--stats", "--date", day).stderr.decode().split(" prompt")[0]
             for day in ("2026-05-09", "2026-09-01")]
     c.check("date: is told to the template", len(set(days)) == 2, days)
-    c.check("date: must be a day", b"is no day" in tf("run", folder, "hi", "--date", "2026-02-30").stderr)
     os.remove(path)
 
 

@@ -99,6 +99,15 @@ static void bounds_numbers(void) {
                   "--seed takes a whole number of at most 64 bits, not 18446744073709551616");
 }
 
+static void takes_days_that_there_are(void) {
+    struct options o;
+    struct err e;
+    CHECK_INT(STATUS_OK, parse("run --date 2024-02-29", &o, &e));
+    CHECK_TEXT("2024-02-29", options_text(&o, FLAG_DATE));
+    check_refused("run --date tomorrow", "--date takes a day as YYYY-MM-DD, not tomorrow");
+    check_refused("serve --date 2026-02-29", "--date takes a day as YYYY-MM-DD, not 2026-02-29");
+}
+
 static void asks_nothing_more_when_help_is_wanted(void) {
     struct options o;
     struct err e;
@@ -127,6 +136,7 @@ static const struct test_case cases[] = {
     {"refuses what it does not know", refuses_what_it_does_not_know},
     {"suggests the nearest word", suggests_the_nearest_word},
     {"bounds numbers", bounds_numbers},
+    {"takes days that there are", takes_days_that_there_are},
     {"asks nothing more when help is wanted", asks_nothing_more_when_help_is_wanted},
     {"gives every model command the common flags", gives_every_model_command_the_common_flags},
 };
