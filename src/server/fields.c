@@ -107,7 +107,7 @@ enum status fields_number(const struct fields *f, const char *key, double least,
     if (!v) return STATUS_OK;
     if (!fields_as_number(v, &x)) return refuse_kind(f, key, "a number", v);
     if (!(x >= least && x <= most)) {
-        return fields_refuse(f, FIELDS_INVALID_VALUE, key, "%g is not between %g and %g", x, least, most);
+        return fields_refuse(f, FIELDS_INVALID_VALUE, key, "%.15g is not between %.15g and %.15g", x, least, most);
     }
     *out = x;
     return STATUS_OK;
@@ -119,7 +119,7 @@ enum status fields_whole(const struct fields *f, const char *key, struct whole_n
     double x;
     if (fields_as_whole(v, out)) return STATUS_OK;
     if (!fields_as_number(v, &x)) return refuse_kind(f, key, "a whole number", v);
-    return fields_refuse(f, FIELDS_INVALID_VALUE, key, "%g is not a whole number of at most 64 bits", x);
+    return fields_refuse(f, FIELDS_INVALID_VALUE, key, "%.15g is not a whole number of at most 64 bits", x);
 }
 
 enum status fields_count(const struct fields *f, const char *key, uint64_t *out, bool *given) {

@@ -66,6 +66,8 @@ static void reads_numbers_from_strings_and_whole_floats(void) {
     CHECK_INT(12, r.request.max_tokens);
     close_read(&r);
     check_refused(API_COMPLETION, "\"temperature\":true", "temperature", "a boolean");
+    check_refused(API_COMPLETION, "\"temperature\":1000001", "temperature",
+                  "1000001 is not between 0 and 1000000");
     check_refused(API_COMPLETION, "\"temperature\":\"1.5 \"", "temperature", "a string");
     check_refused(API_COMPLETION, "\"max_tokens\":1.5", "max_tokens", "not a whole number");
     check_refused(API_COMPLETION, "\"max_tokens\":-1", "max_tokens", "negative");
