@@ -71,8 +71,8 @@ static enum status parse_number(const struct flag_row *row, const char *text, st
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end || !(x >= row->least && x <= row->most)) {
-        return err_set(e, STATUS_INVALID, "--%s takes a number from %g to %g, not %s", row->name, row->least, row->most,
-                       text);
+        return err_set(e, STATUS_INVALID, "--%s takes a number from %.15g to %.15g, not %s", row->name,
+                       row->least, row->most, text);
     }
     v->number = x;
     return STATUS_OK;

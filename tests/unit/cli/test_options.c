@@ -93,7 +93,7 @@ static void bounds_numbers(void) {
     check_refused("bench m --threads 0", "--threads takes a whole number from 1 to 1024, not 0");
     check_refused("bench m --threads 2x", "--threads takes a whole number from 1 to 1024, not 2x");
     check_refused("bench m --threads -1", "--threads takes a whole number from 1 to 1024, not -1");
-    check_refused("run --temperature nan", "--temperature takes a number from 0 to 1e+06, not nan");
+    check_refused("run --temperature nan", "--temperature takes a number from 0 to 1000000, not nan");
     check_refused("run --top-p 1.5", "--top-p takes a number from 0 to 1, not 1.5");
     check_refused("run --seed 18446744073709551616",
                   "--seed takes a whole number of at most 64 bits, not 18446744073709551616");
