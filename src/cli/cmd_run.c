@@ -96,6 +96,7 @@ static enum status chat(struct run *r, const char *model, struct command_error *
     struct buf history;
     buf_init(&history, PATH_BYTES_MAX);
     bool kept = environment_cache_path("history", &history, NULL) == STATUS_OK;
+    if (kept) environment_make_folders(history.data);
     enum status s = terminal_open(kept ? history.data : NULL, &r->terminal, &e->err);
     if (s == STATUS_OK) s = run_open(r, r->options, model, e);
     if (s == STATUS_OK) s = run_chat(r, &e->err);

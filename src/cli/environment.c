@@ -4,6 +4,8 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +21,14 @@ enum status environment_cache_path(const char *name, struct buf *out, struct err
         buf_printf(out, "%s/.cache/tensorfold/%s", home, name);
     }
     return out->failed == STATUS_OK ? STATUS_OK : err_set(e, out->failed, "the cache folder's path is too long");
+}
+
+void environment_make_folders(char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
 }
 
 void environment_today(char out[ENVIRONMENT_DATE_BYTES]) {

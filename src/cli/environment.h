@@ -9,6 +9,10 @@
 // path, as the XDG rules demand), else ~/.cache/tensorfold.
 enum status environment_cache_path(const char *name, struct buf *out, struct err *e) TF_MUST_CHECK;
 
+// Makes the folders on the way to `path` that are not there yet, for this user alone. A failure shows when the file is
+// written. `path` is as it was when this returns.
+void environment_make_folders(char *path);
+
 // The default model's place inside the cache folder.
 #define ENVIRONMENT_DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
 
