@@ -76,10 +76,23 @@ static enum status read_formats(const struct fields *f) {
     return STATUS_OK;
 }
 
+static enum status refuse_members(const struct fields *f, const char *key, yyjson_val *object) {
+    yyjson_val *name, *value;
+    size_t i, n;
+    yyjson_obj_foreach(object, i, n, name, value) {
+        if (yyjson_equals_str(name, "type") || yyjson_is_null(value)) continue;
+        char member[96];
+        snprintf(member, sizeof member, "%s.%s", key, yyjson_get_str(name));
+        return fields_refuse(f, FIELDS_UNSUPPORTED, member, "not served yet; leave it out");
+    }
+    return STATUS_OK;
+}
+
 // true or false, or {"type": "enabled"} and so on. Judged also where another spelling has decided.
 static enum status read_thinking(const struct fields *f, const char *key, enum thinking *out) {
     yyjson_val *v = fields_value(f, key), *type = yyjson_obj_get(v, "type");
     bool on = yyjson_is_true(v) || yyjson_equals_str(type, "enabled");
+    if (yyjson_is_str(type)) TRY(refuse_members(f, key, v));
     if (!v || yyjson_equals_str(type, "adaptive")) return STATUS_OK;
     if (!on && !yyjson_is_false(v) && !yyjson_equals_str(type, "disabled")) {
         return fields_refuse(f, FIELDS_INVALID_TYPE, key,

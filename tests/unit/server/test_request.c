@@ -213,6 +213,16 @@ static void reads_every_spelling_of_thinking(void) {
                   "chat_template_kwargs.messages", "the conversation itself");
 }
 
+static void refuses_what_it_would_not_honour_in_an_object_of_thinking(void) {
+    check_refused(API_CHAT, "\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":9}",
+                  "thinking.budget_tokens", "not served yet");
+    check_refused(API_CHAT, "\"chat_template_kwargs\":{\"thinking\":{\"type\":\"adaptive\",\"x\":1}}",
+                  "chat_template_kwargs.thinking.x", "not served yet");
+    struct read r = read_text(API_CHAT, "\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":null}");
+    CHECK_INT(THINKING_ON, r.request.thinking);
+    close_read(&r);
+}
+
 static void judges_a_spelling_of_thinking_that_another_one_overrules(void) {
     check_refused(API_CHAT, "\"enable_thinking\":true,\"thinking\":5", "thinking",
                   "expected true, false");
@@ -284,6 +294,8 @@ static const struct test_case cases[] = {
      refuses_by_name_what_is_not_served_and_takes_what_asks_for_nothing},
     {"hides tools when none may be chosen", hides_tools_when_none_may_be_chosen},
     {"reads every spelling of thinking", reads_every_spelling_of_thinking},
+    {"refuses what it would not honour in an object of thinking",
+     refuses_what_it_would_not_honour_in_an_object_of_thinking},
     {"judges a spelling of thinking that another one overrules",
      judges_a_spelling_of_thinking_that_another_one_overrules},
     {"finds the one prompt in a list", finds_the_one_prompt_in_a_list},
