@@ -41,9 +41,23 @@ static void print_flag(FILE *out, enum flag f) {
     print_wrapped(out, row->help, HELP_INDENT, HELP_INDENT);
 }
 
+void help_usage(enum command command, char out[HELP_USAGE_BYTES]) {
+    const struct command_row *row = command_row(command);
+    snprintf(out, HELP_USAGE_BYTES, "tensorfold %s%s%s", row->name, *row->operands ? " " : "", row->operands);
+    for (int i = 0; i < FLAG_COUNT; i++) {
+        if (!flag_is_required((enum flag)i, command)) continue;
+        const struct flag_row *f = flag_row((enum flag)i);
+        size_t n = strlen(out);
+        snprintf(out + n, HELP_USAGE_BYTES - n, " --%s%s%s", f->name, f->argument ? " " : "",
+                 f->argument ? f->argument : "");
+    }
+}
+
 void help_command(FILE *out, enum command command) {
     const struct command_row *row = command_row(command);
-    fprintf(out, "usage: tensorfold %s%s%s [FLAGS]\n\n", row->name, *row->operands ? " " : "", row->operands);
+    char usage[HELP_USAGE_BYTES];
+    help_usage(command, usage);
+    fprintf(out, "usage: %s [FLAGS]\n\n", usage);
     print_wrapped(out, row->about, 0, 0);
     fputc('\n', out);
     for (int f = 0; f < FLAG_COUNT; f++) {

@@ -29,7 +29,11 @@ static void print_entry(FILE *out, const struct flag_row *row) {
 
 static void print_command(FILE *out, enum command c) {
     const struct command_row *row = command_row(c);
-    fprintf(out, ".SS \"tensorfold %s%s%s\"\n", row->name, *row->operands ? " " : "", row->operands);
+    char usage[HELP_USAGE_BYTES];
+    help_usage(c, usage);
+    fputs(".SS \"", out);
+    print_roff(out, usage);
+    fputs("\"\n", out);
     print_roff(out, row->about);
     fputc('\n', out);
     for (int f = 0; f < FLAG_COUNT; f++) {

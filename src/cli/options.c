@@ -38,6 +38,13 @@ static const struct {
 const struct command_row *command_row(enum command c) { return &commands[c]; }
 const struct flag_row *flag_row(enum flag f) { return &flags[f]; }
 
+bool flag_is_required(enum flag f, enum command c) {
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
+        if (required[i].flag == f && required[i].command == c) return true;
+    }
+    return false;
+}
+
 enum status command_find(const char *name, enum command *out, struct err *e) {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -138,9 +145,9 @@ static enum status refuse_unknown(const char *argument, enum command command, co
 static enum status check_complete(const struct options *o, struct err *e) {
     const struct command_row *row = &commands[o->command];
     if (o->n_operands < row->least) return err_set(e, STATUS_INVALID, "%s needs %s", row->name, row->operands);
-    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
-        if (required[i].command != o->command || options_has(o, required[i].flag)) continue;
-        const struct flag_row *f = &flags[required[i].flag];
+    for (int i = 0; i < FLAG_COUNT; i++) {
+        if (!flag_is_required((enum flag)i, o->command) || options_has(o, (enum flag)i)) continue;
+        const struct flag_row *f = &flags[i];
         return err_set(e, STATUS_INVALID, "%s needs --%s%s%s", row->name, f->name, f->argument ? " " : "",
                        f->argument ? f->argument : "");
     }

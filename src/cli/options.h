@@ -47,6 +47,7 @@ struct flag_row {
 const struct command_row *command_row(enum command c);
 const struct flag_row *flag_row(enum flag f);
 static inline bool flag_is_of(enum flag f, enum command c) { return flag_row(f)->commands >> c & 1; }
+bool flag_is_required(enum flag f, enum command c); // the command cannot run without it
 
 enum { OPERANDS_MAX = 2, OPTION_LIST_MAX = 16 };
 

@@ -42,6 +42,17 @@ static void lists_exactly_the_flags_of_a_command(void) {
     }
 }
 
+static void says_which_flags_a_command_cannot_do_without(void) {
+    CAPTURE(help_command(out, COMMAND_LOGITS));
+    check_contains("usage: tensorfold logits MODEL --ids IDS --positions LIST --npy FILE [FLAGS]\n");
+    CAPTURE(help_command(out, COMMAND_TOKENIZE));
+    check_contains("usage: tensorfold tokenize MODEL --jsonl [FLAGS]\n");
+    CAPTURE(help_command(out, COMMAND_KCHECK));
+    check_contains("usage: tensorfold kcheck [FLAGS]\n");
+    CAPTURE(help_manual(out, "1.2.3"));
+    check_contains(".SS \"tensorfold generate MODEL \\-\\-ids IDS\"\n");
+}
+
 static void keeps_help_within_80_columns(void) {
     for (int c = 0; c < COMMAND_COUNT; c++) {
         CAPTURE(help_command(out, (enum command)c));
@@ -78,6 +89,7 @@ static void completes_every_command_and_flag(void) {
 static const struct test_case cases[] = {
     {"lists every command in the overview", lists_every_command_in_the_overview},
     {"lists exactly the flags of a command", lists_exactly_the_flags_of_a_command},
+    {"says which flags a command cannot do without", says_which_flags_a_command_cannot_do_without},
     {"keeps help within 80 columns", keeps_help_within_80_columns},
     {"puts every command and flag into the manual", puts_every_command_and_flag_into_the_manual},
     {"completes every command and flag", completes_every_command_and_flag},
