@@ -105,12 +105,20 @@ static enum status chat(struct run *r, const char *model, struct command_error *
     return s;
 }
 
+// --raw leaves the template out, and with it what only the template has a place for.
+static enum status check_raw(const struct options *o, bool interactive, struct err *e) {
+    if (!options_has(o, FLAG_RAW)) return STATUS_OK;
+    if (options_has(o, FLAG_SYSTEM)) return err_set(e, STATUS_INVALID, "--raw has no place for --system");
+    return interactive ? err_set(e, STATUS_INVALID, "--raw needs a prompt: a chat goes by the template") : STATUS_OK;
+}
+
 enum status cmd_run(const struct options *o, struct command_error *e) {
     struct asked asked = read_operands(o);
     struct run r = {.options = o};
     struct buf model;
-    buf_init(&model, PATH_BYTES_MAX);
     bool interactive = !asked.prompt && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    if (check_raw(o, interactive, &e->err) != STATUS_OK) return command_usage(e, STATUS_INVALID);
+    buf_init(&model, PATH_BYTES_MAX);
     enum status s = default_model_find(asked.model, &model, &e->err);
     if (s == STATUS_OK) s = interactive ? chat(&r, model.data, e) : answer_once(&r, &asked, model.data, e);
     run_close(&r);

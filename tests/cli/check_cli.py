@@ -45,6 +45,7 @@ def check_usage(c, tf):
         (("info", "m", "--treads", "2"), "did you mean --threads?"),
         (("bench", "m", "--threads", "0"), "from 1 to 1024"),
         (("run", "m", "hi", "--date", "2026-02-30"), "takes a day"),
+        (("run", "m", "hi", "--raw", "--system", "x"), "--raw has no place for --system"),
         (("generate", "m"), "generate needs --ids IDS"),
         (("generate", "m", "--ids", "1,,2"), "expected token ids"),
         (("logits", "m", "--ids", "1,2", "--positions", "2", "--npy", "x.npy"), "outside the 2 ids"),
@@ -330,6 +331,13 @@ def check_chat(c, tf, folder):
     c.check("chat: history is private", os.path.exists(history) and os.stat(history).st_mode & 0o777 == 0o600)
 
 
+def check_raw_chat(c, tf, folder):
+    """A chat has no form without the template."""
+    chat = terminal.Terminal([tf.path, "run", folder, "--raw"], tf.env)
+    c.check("chat: --raw is refused", chat.expect("--raw needs a prompt"), chat.seen)
+    c.equal("chat: --raw's status", 2, chat.wait())
+
+
 def check_templates(c, tf, folder):
     """Reasoning on a terminal, and the day, with templates that have a place for them."""
     path = os.path.join(folder, "chat_template.jinja")
@@ -393,6 +401,7 @@ def main():
         check_run(c, tf, folder, tokenizer)
         check_sampling(c, tf, folder)
         check_chat(c, tf, folder)
+        check_raw_chat(c, tf, folder)
         check_templates(c, tf, folder)
         check_stop_reply(c, tf, folder)
     c.close()
