@@ -95,7 +95,7 @@ enum status engine_check(const struct engine *engine, const struct engine_reques
 enum status engine_submit(struct engine *engine, const struct engine_request *request, uint64_t *stream, struct err *e)
     TF_MUST_CHECK;
 
-// Ends a stream at the next round's end.
+// Ends a stream before the next round's forward; its end event comes with that round.
 void engine_cancel(struct engine *engine, uint64_t stream);
 
 // Runs one round if there is work. *busy says whether more is waiting. Events must be taken between rounds: while there

@@ -87,7 +87,7 @@ static void release(struct worker *w) {
     mem_free(w);
 }
 
-// The thread's side. All of it is called with the lock held, engine calls excepted.
+// The thread's side. All of it is called with the lock held, which is given up for engine_submit and engine_round.
 
 static void finish(struct worker *w, struct job *j, enum end_reason reason) {
     bool queued = j->state == QUEUED;

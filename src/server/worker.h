@@ -51,7 +51,7 @@ struct job_event {
 // they are taken: a job has room for its whole reply.
 void job_wait(struct job *j, uint32_t timeout_ms, struct job_event *out);
 
-void job_cancel(struct job *j); // ends it at the next round's end; JOB_END still comes
+void job_cancel(struct job *j); // ends it before the next round's forward; JOB_END still comes
 
 // Cancels the job if it is not over and forgets it. Returns when the worker does not touch it or its accept_context any
 // more.
