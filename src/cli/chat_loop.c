@@ -46,7 +46,7 @@ static void take_turn(struct run *r, struct conversation *c, const struct buf *i
     if (s == STATUS_OK) return;
     fputs("tensorfold: ", stderr);
     visible_print_line(stderr, e.message);
-    fputc('\n', stderr);
+    fputs(s == STATUS_TOO_LARGE ? "; /clear forgets the conversation\n" : "\n", stderr);
     conversation_cut(c, before);
 }
 

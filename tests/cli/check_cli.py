@@ -331,6 +331,19 @@ def check_chat(c, tf, folder):
     c.check("chat: history is private", os.path.exists(history) and os.stat(history).st_mode & 0o777 == 0o600)
 
 
+def check_full_chat(c, tf, folder):
+    """A conversation that outgrew the context says how to go on, and goes on."""
+    chat = terminal.Terminal([tf.path, "run", folder, "--context", "40", "--max-tokens", "2", "--stats"], tf.env)
+    chat.expect("> ")
+    chat.send("hi there " * 20 + "\r")
+    c.check("chat: a full context names /clear", chat.expect("/clear"), chat.seen)
+    chat.expect("> ")
+    chat.send("hi\r")
+    c.check("chat: goes on", chat.expect("token_sha") and chat.expect("> "), chat.seen)
+    chat.send("\x04")
+    c.equal("chat: ends after a full context", 0, chat.wait())
+
+
 def check_raw_chat(c, tf, folder):
     """A chat has no form without the template."""
     chat = terminal.Terminal([tf.path, "run", folder, "--raw"], tf.env)
@@ -401,6 +414,7 @@ def main():
         check_run(c, tf, folder, tokenizer)
         check_sampling(c, tf, folder)
         check_chat(c, tf, folder)
+        check_full_chat(c, tf, folder)
         check_raw_chat(c, tf, folder)
         check_templates(c, tf, folder)
         check_stop_reply(c, tf, folder)
