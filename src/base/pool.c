@@ -173,8 +173,6 @@ void pool_close(struct pool *p) {
     mem_unmap(p, sizeof *p);
 }
 
-uint32_t pool_threads(const struct pool *p) { return p->threads; }
-
 void pool_run(struct pool *p, pool_fn *fn, void *context, uint32_t parts) {
     if (p->threads == 1 || parts <= 1) {
         for (uint32_t i = 0; i < parts; i++) fn(context, i, parts, 0);

@@ -17,8 +17,6 @@ typedef void pool_fn(void *context, uint32_t part, uint32_t parts, uint32_t work
 enum status pool_open(uint32_t threads, struct pool **out, struct err *e) TF_MUST_CHECK;
 void pool_close(struct pool *p);
 
-uint32_t pool_threads(const struct pool *p);
-
 // Runs fn for every part in 0 .. parts-1 and returns when all are done. Parts are claimed one by one, so a
 // worker that the system took away holds back at most the part it was in, and one that is asleep holds back
 // nothing. parts <= 65,535. One caller at a time; fn must not call pool_run. Never allocates.

@@ -174,7 +174,6 @@ enum checkpoint_kind checkpoint_kind(const struct checkpoint *c) { return c->kin
 const char *checkpoint_path(const struct checkpoint *c) { return c->path; }
 size_t checkpoint_n_tensors(const struct checkpoint *c) { return c->tensors.n; }
 const struct tensor *checkpoint_tensor(const struct checkpoint *c, size_t i) { return &c->tensors.items[i]; }
-size_t checkpoint_n_files(const struct checkpoint *c) { return c->n_files; }
 const struct config *checkpoint_config(const struct checkpoint *c) { return c->config; }
 const struct config *checkpoint_generation_config(const struct checkpoint *c) { return c->generation; }
 

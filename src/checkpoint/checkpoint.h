@@ -41,7 +41,6 @@ size_t checkpoint_n_tensors(const struct checkpoint *c);
 const struct tensor *checkpoint_tensor(const struct checkpoint *c, size_t i);       // in name order
 const struct tensor *checkpoint_find(const struct checkpoint *c, const char *name); // NULL when absent
 const char *checkpoint_file_name(const struct checkpoint *c, uint32_t file);
-size_t checkpoint_n_files(const struct checkpoint *c);
 
 // config.json, or the metadata of the GGUF file.
 const struct config *checkpoint_config(const struct checkpoint *c);

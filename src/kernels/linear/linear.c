@@ -43,9 +43,8 @@ static const struct {
     linear_fn *fn;
     enum isa isa;
     enum linear_format format;
-    uint32_t row_tile;
 } variants[] = {
-#define LINEAR_VARIANT(symbol, isa, format, row_tile) {symbol, isa, LINEAR_##format, row_tile},
+#define LINEAR_VARIANT(symbol, isa, format) {symbol, isa, LINEAR_##format},
 #include "kernels/linear/linear.def"
 };
 
@@ -68,10 +67,6 @@ static size_t best_variant(enum linear_format f, enum isa isa) {
 }
 
 linear_fn *linear_select(enum linear_format f, enum isa isa) { return variants[best_variant(f, isa)].fn; }
-
-uint32_t linear_row_tile(enum linear_format f, enum isa isa) {
-    return variants[best_variant(f, isa)].row_tile;
-}
 
 linear_quantise_fn *linear_quantise_select(enum isa isa) {
     size_t best = 0;

@@ -113,7 +113,4 @@ void linear_row(const struct linear_weight *w, uint32_t o, float *y);
 linear_fn *linear_select(enum linear_format f, enum isa isa);
 linear_quantise_fn *linear_quantise_select(enum isa isa);
 
-// Rows that a variant likes to be given at once (its row tile); callers may pass any number.
-uint32_t linear_row_tile(enum linear_format f, enum isa isa);
-
 #endif

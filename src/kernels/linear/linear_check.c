@@ -297,12 +297,12 @@ static void bench(struct check *c, const void *variant) {
                speed(c, &p, v->fn, 512, LAYER_TILES));
 }
 
-#define LINEAR_VARIANT(symbol, isa, format, row_tile)                                              \
+#define LINEAR_VARIANT(symbol, isa, format)                                                        \
     static const struct linear_check_variant symbol##_variant = {symbol, LINEAR_##format};
 #include "kernels/linear/linear.def"
 
 static const struct check_kernel kernels[] = {
-#define LINEAR_VARIANT(symbol, isa, format, row_tile) {#format, isa, &symbol##_variant},
+#define LINEAR_VARIANT(symbol, isa, format) {#format, isa, &symbol##_variant},
 #include "kernels/linear/linear.def"
 };
 

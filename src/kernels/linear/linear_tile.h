@@ -4,7 +4,7 @@
 
 #include "kernels/linear/linear.h"
 
-#define LINEAR_VARIANT(symbol, isa, format, row_tile) linear_fn symbol;
+#define LINEAR_VARIANT(symbol, isa, format) linear_fn symbol;
 #define LINEAR_QUANTISE_VARIANT(symbol, isa) linear_quantise_fn symbol;
 #include "kernels/linear/linear.def"
 
