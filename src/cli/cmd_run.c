@@ -39,6 +39,7 @@ static enum status read_prompt(const struct asked *a, struct buf *out, struct er
     if (a->prompt) {
         buf_text(out, a->prompt);
     } else {
+        if (isatty(STDIN_FILENO)) fputs("reading the prompt; Ctrl-D on a line of its own ends it\n", stderr);
         lines_rest(stdin, out);
         if (ferror(stdin)) return err_set(e, STATUS_IO, "cannot read standard input");
         if (out->n && out->data[out->n - 1] == '\n') out->n--;
