@@ -37,8 +37,9 @@ static enum status read_tool_choice(const struct fields *f, bool *hidden) {
     if (v && !yyjson_is_str(word)) {
         return fields_refuse(f, FIELDS_INVALID_TYPE, "tool_choice", "expected a string or an object with a type");
     }
-    *hidden = yyjson_equals_str(word, "none");
-    if (!v || *hidden || yyjson_equals_str(word, "auto")) return STATUS_OK;
+    bool alone = yyjson_obj_size(v) <= 1; // further members choose among the tools
+    *hidden = alone && yyjson_equals_str(word, "none");
+    if (!v || *hidden || (alone && yyjson_equals_str(word, "auto"))) return STATUS_OK;
     return fields_refuse(f, FIELDS_UNSUPPORTED, "tool_choice", "only \"auto\" and \"none\" are served yet");
 }
 

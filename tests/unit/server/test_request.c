@@ -147,6 +147,8 @@ static void refuses_by_name_what_is_not_served_and_takes_what_asks_for_nothing(v
     check_refused(API_CHAT, "\"response_format\":{\"type\":\"json_object\"}", "response_format",
                   "text");
     check_refused(API_CHAT, "\"tool_choice\":\"required\"", "tool_choice", "auto");
+    check_refused(API_CHAT, "\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\",\"tools\":[]}",
+                  "tool_choice", "auto");
     check_refused(API_CHAT, "\"modalities\":[\"audio\"]", "modalities", "text");
     struct read r = read_text(
         API_CHAT,
