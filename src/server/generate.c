@@ -96,7 +96,7 @@ struct stream_source {
     struct generation *generation;
     struct openai_stream stream;
     uint64_t silent_since_ns;
-    bool begun;
+    bool begun, over;
 };
 
 static void begin_stream(struct stream_source *t) {
@@ -107,6 +107,7 @@ static void begin_stream(struct stream_source *t) {
 }
 
 static enum http_more end_stream(struct stream_source *t, enum generation_state state, const struct api_error *e) {
+    t->over = true;
     if (state == GENERATION_ENDED) {
         log_end(t->server, generation_facts(t->generation));
         openai_stream_end(&t->stream);
@@ -138,6 +139,7 @@ static enum http_more next_piece(void *context, struct http_exchange *x, struct 
 
 static void close_stream(void *context) {
     struct stream_source *t = context;
+    if (!t->over) log_failure(t->server, t->generation, "the client left");
     generation_free(t->generation);
     openai_stream_fini(&t->stream);
     mem_free(t);

@@ -3,6 +3,7 @@ import concurrent.futures
 import inspect
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -382,7 +383,7 @@ def check_ping(c, binary, model):
 def check_default_model(c, binary, model):
     """What needs a model that writes sentences."""
     import openai
-    with serving.Serving(binary, model, "--context", CONTEXT, *NAMES) as server:
+    with serving.Serving(binary, model, "--context", CONTEXT, "--verbose", *NAMES) as server:
         client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
         check_whole(c, client, binary, model)
         check_helper(c, client)
@@ -390,6 +391,9 @@ def check_default_model(c, binary, model):
         check_conversations(c, client)
         check_completions(c, client, binary, model)
         check_leaving(c, client, server)
+        log = server.stop()[1]
+        c.check("leaving: is logged, streams too", re.search(r"ended \S+: the client left\n", log)
+                and log.count(": the client left") == 3, log)
 
 
 def check_tiny_model(c, binary, folder):
