@@ -1,5 +1,6 @@
 // Chat prompts: what a template sees, and that text from people never becomes a control token.
 #include "text/chat.h"
+#include "text/chat_context.h"
 #include "tests/unit/text/tiny_tokenizer.h"
 
 static const char chatml[] = "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] +"
@@ -72,7 +73,9 @@ static void a_day_is_all_that_the_clock_tells(void) {
                                       "0000-01-01", "2024-01-01 ", "", "tomorrow!!", "20240229xx", "1900-02-29"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(strstr(rendered_on(asks, "{" HI "}", bad[i]), "is no day of the form YYYY-MM-DD"));
+        CHECK(!chat_context_is_day(bad[i]));
     }
+    CHECK(chat_context_is_day("2024-02-29"));
     CHECK_INT(STATUS_OK, prompt_of(asks, "{" HI "}", "2024-02-29", &p, NULL));
     CHECK(p.read_date);
     chat_prompt_fini(&p);
