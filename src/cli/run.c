@@ -20,7 +20,7 @@ static enum status open_text(struct run *r, struct err *e) {
     const struct checkpoint *c = r->session.checkpoint;
     TRY(model_text_open(c, &r->text, e));
     TRY(model_text_end_ids(c, r->text.tokenizer, r->end_ids, &r->n_end_ids, e));
-    TRY(sampling_recommended(c, &r->rule, e));
+    TRY(sampling_recommended(c, &r->session.log, &r->rule, e));
     sampling_from_flags(r->options, &r->rule);
     return STATUS_OK;
 }

@@ -3,6 +3,8 @@
 
 #include "engine/engine.h"
 
+#include <float.h>
+
 static enum status optional_number(const struct config *c, const char *key, double *out, struct err *e) {
     return config_has(c, key) ? config_f64(c, key, out, e) : STATUS_OK;
 }
@@ -14,11 +16,31 @@ static enum status optional_top_k(const struct config *c, const char *key, struc
     return STATUS_OK;
 }
 
-enum status sampling_recommended(const struct checkpoint *c, struct draw_rule *rule, struct err *e) {
+// A reply that lacks what the checkpoint was tuned with should not be a riddle.
+static void tell_what_is_left_out(const struct config *c, const struct log *log) {
+    static const struct {
+        const char *key;
+        double off;
+    } settings[] = {{"repetition_penalty", 1}, {"encoder_repetition_penalty", 1},       {"no_repeat_ngram_size", 0},
+                    {"typical_p", 1},          {"epsilon_cutoff", 0},                   {"eta_cutoff", 0},
+                    {"penalty_alpha", 0},      {"general.sampling.penalty_repeat", 1}};
+    for (size_t i = 0; c && i < sizeof settings / sizeof settings[0]; i++) {
+        double x = settings[i].off;
+        if (config_has(c, settings[i].key) && config_f64(c, settings[i].key, &x, NULL) == STATUS_OK &&
+            (x < settings[i].off || x > settings[i].off)) {
+            log_line(log, LOG_LEVEL_WARN, "the checkpoint recommends %s %.15g, which is not served yet",
+                     settings[i].key, x);
+        }
+    }
+}
+
+enum status sampling_recommended(const struct checkpoint *c, const struct log *log, struct draw_rule *rule,
+                                 struct err *e) {
     *rule = (struct draw_rule){0};
-    const struct config *g = checkpoint_generation_config(c);
-    if (checkpoint_kind(c) == CHECKPOINT_GGUF) {
-        g = checkpoint_config(c);
+    bool gguf = checkpoint_kind(c) == CHECKPOINT_GGUF;
+    const struct config *g = gguf ? checkpoint_config(c) : checkpoint_generation_config(c);
+    tell_what_is_left_out(g, log);
+    if (gguf) {
         TRY(optional_number(g, "general.sampling.temp", &rule->temperature, e));
         TRY(optional_number(g, "general.sampling.top_p", &rule->top_p, e));
         TRY(optional_number(g, "general.sampling.min_p", &rule->min_p, e));
@@ -37,7 +59,8 @@ enum status sampling_recommended(const struct checkpoint *c, struct draw_rule *r
 
 void sampling_from_flags(const struct options *o, struct draw_rule *rule) {
     rule->temperature = options_number(o, FLAG_TEMPERATURE, rule->temperature);
-    rule->top_p = options_number(o, FLAG_TOP_P, rule->top_p);
+    double top_p = options_number(o, FLAG_TOP_P, -1);
+    if (top_p >= 0) rule->top_p = top_p > 0 ? top_p : DBL_MIN; // as in a request: the likeliest alone
     rule->min_p = options_number(o, FLAG_MIN_P, rule->min_p);
     rule->top_k = (uint32_t)options_count(o, FLAG_TOP_K, rule->top_k);
 }

@@ -2,13 +2,15 @@
 #ifndef TF_CLI_SAMPLING_H
 #define TF_CLI_SAMPLING_H
 
+#include "base/log.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/options.h"
 #include "kernels/draw/draw.h"
 
 // What generation_config.json (do_sample, temperature, top_k, top_p, min_p) or the GGUF keys general.sampling.*
-// recommend; greedy where they are silent.
-enum status sampling_recommended(const struct checkpoint *c, struct draw_rule *rule, struct err *e) TF_MUST_CHECK;
+// recommend; greedy where they are silent. What they recommend besides and is not served gets a log line.
+enum status sampling_recommended(const struct checkpoint *c, const struct log *log, struct draw_rule *rule,
+                                 struct err *e) TF_MUST_CHECK;
 
 // Puts the flags that were given over `rule`.
 void sampling_from_flags(const struct options *o, struct draw_rule *rule);

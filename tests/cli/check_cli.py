@@ -169,6 +169,7 @@ def check_generate(c, tf, tests):
     c.check("generate: another seed, another draw", sampled("--seed", 1) != sampled("--seed", 2))
     c.equal("generate: top-k 1 is greedy", tf("generate", folder, "--ids", "1,2,3", "--max-tokens", 16).stdout,
             sampled("--top-k", 1))
+    c.equal("generate: top-p 0 is greedy, as in a request", sampled("--top-k", 1), sampled("--top-p", 0))
 
 
 def check_end_ids(c, tf, folder):
@@ -296,6 +297,12 @@ def check_sampling(c, tf, folder):
     c.equal("sampling: top_k 1", greedy, reply({**warm, "top_k": 1}))
     c.equal("sampling: a flag wins", greedy, reply(warm, "--temperature", 0))
     c.equal("sampling: flags say the same as the file", reply(warm), reply({}, "--temperature", 3))
+    for config, words in (({"repetition_penalty": 1.05}, [b"repetition_penalty 1.05, which is not served yet"]),
+                          ({"repetition_penalty": 1.0, "typical_p": None, "no_repeat_ngram_size": 0}, [])):
+        write_json(folder, "generation_config.json", {**stored, **config})
+        told = tf("run", folder, "hello", "--max-tokens", 1).stderr
+        c.check(f"sampling: says what of {config} it leaves out", [w for w in words if w in told] == words
+                and told.count(b"\n") == len(words), told)
     write_json(folder, "generation_config.json", stored)
 
 
