@@ -5,6 +5,7 @@
 #include "cli/id_list.h"
 #include "cli/lines.h"
 #include "cli/model_text.h"
+#include "cli/session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,8 @@ static enum status answer_all(struct work *w, struct err *e) {
 
 enum status cmd_tokenize(const struct options *o, struct command_error *e) {
     struct tokenizer *t;
+    enum isa isa; // text needs none; a name that is wrong is refused all the same
+    TRY(session_isa(o, &isa, e));
     TRY(model_text_tokenizer(o->operands[0], &t, &e->err));
     struct work w = {.tokenizer = t, .decode = options_has(o, FLAG_DECODE)};
     if (options_has(o, FLAG_PLAIN)) w.flags |= TOKENIZE_PLAIN;

@@ -14,13 +14,17 @@ static void write_log(void *context, enum log_level level, const char *line) {
     fputc('\n', stderr);
 }
 
+enum status session_isa(const struct options *o, enum isa *out, struct command_error *e) {
+    *out = isa_best();
+    if (!options_has(o, FLAG_ISA)) return STATUS_OK;
+    enum status s = isa_parse(options_text(o, FLAG_ISA), out, &e->err);
+    if (s == STATUS_INVALID) e->usage = true;
+    return s;
+}
+
 enum status session_backend(const struct options *o, struct backend **out, struct command_error *e) {
-    struct backend_options b = {.threads = (uint32_t)options_count(o, FLAG_THREADS, 0), .isa = isa_best()};
-    if (options_has(o, FLAG_ISA)) {
-        enum status s = isa_parse(options_text(o, FLAG_ISA), &b.isa, &e->err);
-        if (s == STATUS_INVALID) e->usage = true;
-        TRY(s);
-    }
+    struct backend_options b = {.threads = (uint32_t)options_count(o, FLAG_THREADS, 0)};
+    TRY(session_isa(o, &b.isa, e));
     return backend_open_cpu(&b, out, &e->err);
 }
 

@@ -31,7 +31,8 @@ enum status session_load(struct session *s, const struct options *o, struct err 
 
 void session_close(struct session *s); // whatever of it is open; a zeroed session too
 
-// What the flags ask of the backend and of the model.
+// What the flags ask of the backend and of the model. An instruction set that the processor lacks is refused by name.
+enum status session_isa(const struct options *o, enum isa *out, struct command_error *e) TF_MUST_CHECK;
 enum status session_backend(const struct options *o, struct backend **out, struct command_error *e) TF_MUST_CHECK;
 struct model_options session_model_options(const struct options *o);
 

@@ -52,6 +52,7 @@ def check_usage(c, tf):
         (("tokenize", "m"), "tokenize needs --jsonl"),
         (("info", "m", "--isa", "mmx"), "mmx"),
         (("kcheck", "--isa", "mmx"), "mmx"),
+        (("tokenize", "m", "--jsonl", "--isa", "mmx"), "mmx"),
         (("help", "frobnicate"), "there is no command frobnicate"),
     ]
     for arguments, message in cases:
