@@ -58,6 +58,7 @@ def main():
     def extend(parser):
         parser.add_argument("--count", type=int, help="strings for each tokenizer")
         parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--part", default="1/1", help="I/N: every N-th tokenizer from the I-th")
     arguments = checks.parse_arguments(__doc__, extend)
     count = arguments.count or (100000 if arguments.full else 300)
     c = checks.Checks()
@@ -68,7 +69,8 @@ def main():
             found.append(oracles.smollm2(arguments.model))
         else:
             c.check("the default model is there", False, arguments.model)
-        for oracle in found:
+        part, parts = map(int, arguments.part.split("/"))
+        for oracle in found[part - 1::parts]:
             try:
                 check_oracle(c, arguments.binary, oracle, count, arguments.seed)
                 if arguments.full and (oracle.name in oracles.BY_HAND or oracle.name.startswith("normalizer ")):
