@@ -2,6 +2,7 @@
 #ifndef TF_TESTS_SUPPORT_TEST_H
 #define TF_TESTS_SUPPORT_TEST_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,9 @@ void test_fail(const char *file, int line, const char *format, ...) __attribute_
 bool test_failed(void); // the running case has failed already
 // The running case cannot be judged here (a processor without AVX-512, say); it is counted as skipped, with the reason.
 void test_skip(const char *reason);
+
+// The larger of two distances; one that is no number is the largest. (fmax would pass over it.)
+static inline double test_worse(double worst, double off) { return off > worst || isnan(off) ? off : worst; }
 
 #define CHECK(cond)                                                                                \
     do {                                                                                           \

@@ -131,7 +131,7 @@ static void multiplies_as_defined(void) {
                 const uint8_t *block = w2 + (o * K + k) / 32 * 34;
                 y += (double)x[r * K + k] * (double)(int8_t)block[2 + k % 32] / 64;
             }
-            worst = fmax(worst, fabs(y - (double)got.y2[r * N2 + o]));
+            worst = test_worse(worst, fabs(y - (double)got.y2[r * N2 + o]));
         }
     }
     if (!(worst < 2e-3)) test_fail(__FILE__, __LINE__, "Q8_0: expected within 2e-3, got %g", worst);

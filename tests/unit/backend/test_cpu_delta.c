@@ -248,13 +248,13 @@ static void follows_the_formula(void) {
             const double gates[2] = {exp((double)decay[j] * log1p(exp(a))), 1 / (1 + exp(-b))};
             exact_step(state[j], c + j / (V_HEADS / K_HEADS) * K_DIM, c + 2 * KEYS + j * V_DIM, gates, y);
             for (int i = 0; i < V_DIM; i++) {
-                worst = fmax(worst, fabs(y[i] - (double)got[t * VALUES + j * V_DIM + i]));
+                worst = test_worse(worst, fabs(y[i] - (double)got[t * VALUES + j * V_DIM + i]));
             }
         }
     }
     if (!(worst < 1e-6)) test_fail(__FILE__, __LINE__, "expected within 1e-6, got %g", worst);
     for (int i = 0; i < STATE; i++) {
-        worst = fmax(worst, fabs(((double *)state)[i] - (double)m.state[i]));
+        worst = test_worse(worst, fabs(((double *)state)[i] - (double)m.state[i]));
     }
     if (!(worst < 1e-5)) test_fail(__FILE__, __LINE__, "state: expected within 1e-5, got %g", worst);
     for (int i = 0; i < TAPS - 1; i++) {
