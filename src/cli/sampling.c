@@ -3,8 +3,6 @@
 
 #include "engine/engine.h"
 
-#include <float.h>
-
 static enum status optional_number(const struct config *c, const char *key, double *out, struct err *e) {
     return config_has(c, key) ? config_f64(c, key, out, e) : STATUS_OK;
 }
@@ -60,7 +58,7 @@ enum status sampling_recommended(const struct checkpoint *c, const struct log *l
 void sampling_from_flags(const struct options *o, struct draw_rule *rule) {
     rule->temperature = options_number(o, FLAG_TEMPERATURE, rule->temperature);
     double top_p = options_number(o, FLAG_TOP_P, -1);
-    if (top_p >= 0) rule->top_p = top_p > 0 ? top_p : DBL_MIN; // as in a request: the likeliest alone
+    if (top_p >= 0) rule->top_p = draw_top_p(top_p);
     rule->min_p = options_number(o, FLAG_MIN_P, rule->min_p);
     rule->top_k = (uint32_t)options_count(o, FLAG_TOP_K, rule->top_k);
 }

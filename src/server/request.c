@@ -4,7 +4,6 @@
 #include "server/chat_request.h"
 #include "server/completion_request.h"
 
-#include <float.h>
 #include <stdio.h>
 
 enum { TEMPERATURE_MOST = 1000000 };
@@ -13,8 +12,7 @@ static enum status read_drawing(const struct fields *f, struct request *r) {
     TRY(fields_number(f, "temperature", 0, TEMPERATURE_MOST, &r->rule.temperature));
     double top_p = -1;
     TRY(fields_number(f, "top_p", 0, 1, &top_p));
-    // In a rule 0 is off; in a request it is the smallest nucleus, the likeliest token alone.
-    if (top_p >= 0) r->rule.top_p = top_p > 0 ? top_p : DBL_MIN;
+    if (top_p >= 0) r->rule.top_p = draw_top_p(top_p);
     TRY(fields_number(f, "min_p", 0, 1, &r->rule.min_p));
     struct whole_number top_k = {0}, seed = {0};
     TRY(fields_whole(f, "top_k", &top_k));

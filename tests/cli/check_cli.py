@@ -45,6 +45,7 @@ def check_usage(c, tf):
         (("info", "m", "--treads", "2"), "did you mean --threads?"),
         (("bench", "m", "--threads", "0"), "from 1 to 1024"),
         (("run", "m", "hi", "--date", "2026-02-30"), "takes a day"),
+        (("serve", "m", "--date", "tomorrow"), "takes a day"),
         (("run", "m", "hi", "--raw", "--system", "x"), "--raw has no place for --system"),
         (("generate", "m"), "generate needs --ids IDS"),
         (("generate", "m", "--ids", "1,,2"), "expected token ids"),

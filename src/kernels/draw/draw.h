@@ -15,6 +15,9 @@ struct draw_rule {
     uint64_t seed;
 };
 
+// The rule's top_p for a 0 to 1 that somebody asked for, where 0 keeps the likeliest token alone.
+static inline double draw_top_p(double asked) { return asked > 0 ? asked : 0x1p-1022; }
+
 // gumbel(seed, p, id): standard Gumbel noise. h = mix(mix(seed ^ mix(p)) + id) with mix a 64-bit bijection (draw.c);
 // w = (h with its lowest bit set) / 2^64, that is (h63 + 1/2) / 2^63, never 0 or 1; E = -log1p(-w), which for the upper
 // half of the numbers is -log(1 - w) with 1 - w made from integers; G = -log E. In double with the project's own log.
